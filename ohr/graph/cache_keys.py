@@ -21,6 +21,7 @@ from ohr.contracts import (
     PageJudgeMetric,
     Question,
     Stage,
+    System,
 )
 from ohr.dataset.inputs import Inputs
 from ohr.graph.scored import Scored
@@ -30,6 +31,7 @@ from ohr.steps.answers.judging import Judge
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.steps.answers.replies import questioned
 from ohr.steps.documents.page_images import ImageRecipe, acting
+from ohr.steps.systems.locate_contexts import LOCATE_VERSION
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
@@ -41,6 +43,8 @@ _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""
 EPISODE_VERSION = 1
 """Raised when the trajectory of an agent is kept in another form, or its steps are carried out differently."""
+_INGEST_VERSION = 1
+"""Raised when documents are handed over differently."""
 SCORES_VERSION = 5
 """Raised when a score is computed differently."""
 
@@ -159,6 +163,30 @@ class Keys(Scored):
         """Return the benchmark's words about the form of an answer, where an agent is to follow them."""
         return self.spec.benchmark.scoring.instruction if agent.answer_form == "protocol" else ""
 
+    def ingested(self, system: System, base: KnowledgeBase, documents: Sequence[str], images: Sequence[str]) -> str:
+        """Key of what a system has ingested: the documents as they are handed over.
+
+        Args:
+            documents: keys of the texts, where text is handed over; `images` those of the page images elsewhere.
+        """
+        identity = [self.identity(system, "top_k", "first_page"), self.files]
+        return key("ingested", _INGEST_VERSION, identity, list(documents), list(images), *_again(base))
+
+    def system_reply(self, ingested: str, question: Question) -> str:
+        """Key of a system's reply: it gets the words of a question, and nothing else of it."""
+        return key("system reply", ingested, question.text)
+
+    def located(self, replies: Sequence[str], pages: Sequence[str], system: System, questions: Sequence[str]) -> str:
+        """Key of the places of contexts in the pages of a knowledge base.
+
+        Args:
+            replies: keys of the replies.
+            pages: keys of the documents whose pages are searched.
+            questions: ids of the questions.
+        """
+        rules = [LOCATE_VERSION, system.top_k, system.first_page]
+        return key("located", list(replies), list(pages), rules, list(questions))
+
     def desk(self, texts: Sequence[str], images: Sequence[str], indexes: Mapping[str, str]) -> str:
         """Key of what an agent may look at: texts and images of a scope, and its indexes by role."""
         return key("desk", list(texts), list(images), dict(indexes))
@@ -251,6 +279,7 @@ class Keys(Scored):
         made = [self.identity(stage) for b in bases for stage in (*b.image_noise, b.ocr, *b.text_noise)]
         made += [self.identity(named.stage) for some in (self.spec.retrievers, self.spec.generators) for named in some]
         made += [self.agent(named.stage) for named in self.spec.agents]
+        made += [self.identity(named.stage) for named in self.spec.systems]
         return key("run", written, made, leaves, asked, scored, self.prompt_digests, self.files)
 
     @cached_property

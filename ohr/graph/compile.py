@@ -3,14 +3,16 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ohr.contracts import CaseJudgeMetric, CaseMetric, Generator, Question
 from ohr.graph.cache_keys import Keys
-from ohr.graph.cells import Cell, Search, agent_cells, agent_work, search_place, searches, swapped, swaps
+from ohr.graph.cells import Cell, Search, agent_cells, agent_work, search_place, searches, swapped, swaps, system_work
 from ohr.graph.episodes import add_episodes
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.graph.indexes import Scope, add_source, scopes
 from ohr.graph.page_steps import add_pages
+from ohr.graph.replies import add_replies
 from ohr.keys import key
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.ocr.ground_truth import GroundTruth
@@ -64,6 +66,7 @@ class _Compiler:
             if "generation" in self.spec.evaluate:
                 self.generation(base, documents)
         self.agents()
+        self.systems()
         for noisy, clean in swaps(self.spec):
             for cell in swapped(self.spec, noisy, clean):
                 self.cell(cell, self.swap(cell, noisy, clean))
@@ -167,13 +170,14 @@ class _Compiler:
         return dict(zip(batches, outputs, strict=True))
 
     def retrieval_scores(self, cell: Cell, batch: Batch) -> str:
-        assert cell.retriever is not None and batch.hits is not None
-        top_k = cell.retriever.stage.top_k
+        searching: Any = cell.retriever or cell.agent
+        assert searching is not None and batch.hits is not None
+        top_k = searching.stage.top_k
         metrics = [self.keys.metrics[self.spec.benchmark.scoring.retrieval], *self.keys.ranking_metrics.values()]
         chunks = self.own_chunks(cell, batch) if self.keys.rules.facts and not cell.swap else ()
         source = ["retrieval", batch.hits, top_k, *([list(chunks)] if chunks else [])]
         name = self.keys.scores(source, self.asked(batch.questions), metrics)
-        label = f"{cell.retriever.name} on {cell.base.name}"
+        label = f"{searching.name} on {cell.base.name}"
         cuts = cell.chunker is not None
         work = ScoreRetrieval(label, batch.questions, batch.hits, top_k, self.keys.rules, cuts)
         return self.graph.add(Step(work, (name,), (batch.hits, *chunks))).key
@@ -199,6 +203,19 @@ class _Compiler:
                     replace(batch, scores=self.shown_scores(cell, batch)) if looked else self.scored(cell, batch)
                     for batch in batches
                 )
+                self.graph.parts.append(CellPart(cell, tuple(parts)))
+
+    def systems(self) -> None:
+        """Add the systems' replies, the places of their contexts, and their cells."""
+        for work in system_work(self.spec):
+            batches = add_replies(self.graph, self.keys, work, self.made[work[0].name])
+            for cell in agent_cells(self.spec, work):
+                parts = [
+                    replace(batch, scores=self.retrieval_scores(cell, batch))
+                    if cell.stage == "retrieval"
+                    else self.scored(cell, replace(batch, hits=None))
+                    for batch in batches
+                ]
                 self.graph.parts.append(CellPart(cell, tuple(parts)))
 
     def scored(self, cell: Cell, batch: Batch) -> Batch:

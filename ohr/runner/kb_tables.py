@@ -63,7 +63,7 @@ class KnowledgeBaseTables:
         self.scheduler, self.ledger, self.folder, self.trials = scheduler, session.ledger, folder, trials
         further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
         judged = ("judgements",) if keys.judges or keys.page_judges else ()
-        steps = ("steps",) if keys.spec.agents else ()
+        steps = ("steps",) if keys.spec.whole else ()
         self.tables = Tables(folder, (*MEASURED, *further, *judged, *steps))
         self.tables.append("questions", question_columns(self.inputs.questions, self.inputs.without_text))
         self.counts: dict[str, Counts] = {}

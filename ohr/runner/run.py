@@ -16,7 +16,7 @@ from ohr.engine.progress import Progress, Quiet
 from ohr.engine.session import Session
 from ohr.files.digests import remembered
 from ohr.graph.cache_keys import Keys
-from ohr.graph.cells import not_swapped, unreached
+from ohr.graph.cells import drawn_once, not_swapped, unreached
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import Graph
 from ohr.messages.variables import Formatter, hidden
@@ -163,7 +163,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     _log.info("%d steps, %d parts", len(set(map(id, graph.steps.values()))), len(graph.parts))
     if fresh:
         _log.info("made again: %d steps of %s and after", forget(graph, session.store, fresh), fresh)
-    for line in (*not_swapped(spec), *unreached(spec)):
+    for line in (*not_swapped(spec), *unreached(spec), *drawn_once(spec)):
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)

@@ -37,7 +37,7 @@ class Tabulator(KnowledgeBaseTables):
     def in_order(self, parts: Sequence[BasePart | CellPart]) -> list[BasePart | CellPart]:
         """Sort parts as the tables list them: knowledge bases and searches, then each generator, then each agent."""
         spec = self.keys.spec
-        names = ["", *(item.name for item in spec.generators), *(item.name for item in spec.agents)]
+        names = ["", *(item.name for item in spec.generators), *(item.name for item in spec.whole)]
 
         def place(part: BasePart | CellPart) -> int:
             if isinstance(part, BasePart):
@@ -53,7 +53,7 @@ class Tabulator(KnowledgeBaseTables):
             self.base(part)
         elif part.cell.generator or (part.cell.agent and part.cell.stage == "overall"):
             self.answers(part)
-        elif part.cell.agent:
+        elif part.cell.agent and not part.batches[0].hits:
             self.shown(part)
         else:
             self.retrieval(part)
@@ -61,8 +61,8 @@ class Tabulator(KnowledgeBaseTables):
     def retrieval(self, part: CellPart) -> None:
         """Write the hits and retrieval scores of a cell."""
         cell = part.cell
-        assert cell.retriever is not None
-        headline, *ranks = self.keys.spec.benchmark.scoring.retrieval_metrics(cell.retriever.stage.top_k)
+        searching: Any = cell.retriever or cell.agent
+        headline, *ranks = self.keys.spec.benchmark.scoring.retrieval_metrics(searching.stage.top_k)
         # which pages were found does not depend on the text that is read at them
         names = (headline,) if cell.swap else tuple(dict.fromkeys((headline, *ranks, *self.keys.ranking_metrics)))
         for batch in part.batches:
@@ -73,11 +73,12 @@ class Tabulator(KnowledgeBaseTables):
 
     def hits(self, cell: Cell, batch: Batch) -> None:
         """Write the hits of a batch, and its warnings."""
-        assert batch.hits is not None and cell.retriever is not None
+        searching = cell.retriever or cell.agent
+        assert batch.hits is not None and searching is not None
         kept = self.scheduler.read([batch.hits])
         hits, warnings = read_value(kept[batch.hits]) if kept else read_hits(self.store, None, batch.hits)
         for warning in warnings:
-            self.ledger.warn(f"{cell.retriever.name} on {cell.base.name}, {batch.scope}: {warning}")
+            self.ledger.warn(f"{searching.name} on {cell.base.name}{batch.scope and f', {batch.scope}'}: {warning}")
         if cell.base.name not in self.trials:
             self.tables.append("hits", hit_columns(cell, hits))
 
@@ -166,9 +167,9 @@ class Tabulator(KnowledgeBaseTables):
     def close(self) -> None:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
         spec = self.keys.spec
-        if spec.agents or (spec.generators and {"generation", "overall"} & set(spec.evaluate)):
+        if spec.whole or (spec.generators and {"generation", "overall"} & set(spec.evaluate)):
             self.constant()
-        for agent in spec.agents:
+        for agent in spec.whole:
             self._note_ends(agent.name)
         self.tables.append("failures", failure_columns([*self.ledger.failures, *self.ledger.absent]))
         self.tables.close()
