@@ -53,7 +53,9 @@ class PythonSystem(GivenContexts, kind="python"):
         try:
             made = self._load()(**self.options)
         except TypeError as error:
-            raise PluginError(f"system python: class {self.class_} cannot be made from its `options`: {error}") from error
+            raise PluginError(
+                f"system python: class {self.class_} cannot be made from its `options`: {error}"
+            ) from error
         return made, made.ingest(folder, name)
 
     def ask(self, question: str, handle: Any) -> SystemReply:
@@ -82,7 +84,9 @@ class PythonSystem(GivenContexts, kind="python"):
 def _takes(method: Any) -> int:
     """Return the number of arguments that a method takes by place."""
     kinds = [each.kind for each in signature(method).parameters.values()]
-    return 99 if any(kind == kind.VAR_POSITIONAL for kind in kinds) else sum(kind < kind.VAR_POSITIONAL for kind in kinds)
+    return (
+        99 if any(kind == kind.VAR_POSITIONAL for kind in kinds) else sum(kind < kind.VAR_POSITIONAL for kind in kinds)
+    )
 
 
 @cache

@@ -7,7 +7,6 @@ from ohr.contracts import Context, SystemReply
 from ohr.errors import DataError
 
 
-
 def as_reply(given: Any) -> SystemReply:
     """Read what a Python class returned for a question.
 

@@ -1,4 +1,4 @@
-"""Systems: a whole RAG that a team already has. It ingests documents and answers questions; nothing of it is rebuilt."""
+"""Systems: a whole RAG that a team already has. It ingests documents and answers questions."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class System(Stage):
 
     documents: Annotated[
         Handed,
-        Field(description="How documents are handed over: noisy page images in a PDF, as PNG files, or text after OCR."),
+        Field(description="How documents are handed over: page images in a PDF, as PNG files, or text after OCR."),
     ] = "pdf"
     jpeg_quality: Annotated[
         int | None, Field(ge=1, le=100, description="Page images in PDFs as JPEG of this quality; lossless by default.")

@@ -17,7 +17,7 @@ Group = tuple[Stage | None, str]
 """The stage that tasks need, and their kind."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Task:
     """A step that is to run."""
 
@@ -86,8 +86,6 @@ class Lane:
             last: nothing else is under way: what has waited for more of its kind goes out, too.
         """
         groups = [group for group in self.groups if (last or self._ripe(group)) and not (full and self._grows(group))]
-        if last and not groups:
-            groups = list(self.groups)
         if not groups:
             return []
         group = min(groups, key=lambda one: (one[0] is not None, one[0] != self.open))

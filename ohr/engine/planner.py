@@ -31,10 +31,13 @@ class Planner(ABC):
         self._graph = Graph()
         self._pending: dict[str, Task] = {}
         self._renamed: dict[str, str | None] = {}
+        self._released: list[str] = []  # claims to give up at the end of the turn, in one write
         self._lost = Counter[str]()
         self._tally = Tally(progress)
         self._settled: set[str] = set()
         self._growth = Growth()
+        self._stale: set[str] = set()
+        self._asked_again: set[str] = set()
 
     @abstractmethod
     def settle(self, keys: Iterable[str]) -> None:
@@ -49,21 +52,41 @@ class Planner(ABC):
         """Run a task once more, after others."""
 
     @abstractmethod
-    def _failed(self, task: Task, why: str) -> None:
-        """Note that a task failed, and why."""
+    def _finish(self, task: Task) -> None:
+        """Settle all outputs of a task: those with too many failed attempts have failed."""
 
-    def add(self, graph: Graph, goals: Iterable[str], there: Collection[str] | None = None) -> int:
+    def add(self, graph: Graph, goals: Iterable[str], stale: Collection[str] = (), *, asks_again: bool = False) -> int:
         """Plan the steps that `goals` need and the store does not have.
 
         Args:
-            there: the keys of the graph that the store has, if somebody has asked it already.
+            stale: keys of steps that are made again, whatever the store has.
+            asks_again: what these steps have asked for is made again, too.
 
         Returns:
             the number of steps planned.
         """
-        known = graph.there(self.store) if there is None else there
+        found = graph.found_in(self.store)
+        self._stale |= {*found.stale, *stale}
+        self._asked_again |= set(stale) if asks_again else set()
+        self._growth.asked_for |= found.asked_for
         self._graph.steps |= graph.steps
-        return len(self._plan(graph, goals, {*known, *self._settled}))
+        return len(self._plan(graph, goals, {*found.there.difference(stale), *self._settled}))
+
+    @property
+    def asked_for(self) -> set[str]:
+        """The keys of what steps have asked for, in this run or an earlier one."""
+        return self._growth.asked_for
+
+    def _discard_stale(self, task: Task) -> None:
+        """Remove what a step has made before, under the key that it has now; with a gap it is another than planned."""
+        if task.step.key not in self._stale:
+            return
+        self._stale.discard(task.step.key)
+        names, work = list(self._keys_of(task).outputs), task.step.work
+        if task.step.key in self._asked_again and work.grows:
+            outputs = read_sound(self.store, names, work.shape).values()
+            names += [name for output in outputs for name in work.grown(output)]
+        self.store.discard(names)
 
     def _plan(self, graph: Graph, goals: Iterable[str], known: set[str]) -> list[Task]:
         fresh = [
@@ -102,8 +125,7 @@ class Planner(ABC):
         found = read_sound(self.store, shapes)
         lost = [plain for plain, name in wanted.items() if name not in found]
         if lost:
-            self._remake("results", lost)
-            self.settle(lost)
+            self.settle(task.step.key for task in self._remake("results", lost))
             return self.read(wanted)
         return {plain: found[name] for plain, name in wanted.items()}
 
@@ -119,6 +141,8 @@ class Planner(ABC):
         if any(maker not in steps or self._lost[name] > _LOSSES for name, maker in makers.items()):
             raise InputsGone(item, lost)
         self._settled.difference_update(lost)
+        for name in makers.values():
+            self._renamed.pop(name, None)
         self._plan(self._graph, makers.values(), self.store.has_many(steps.keys()) - set(makers.values()))
         return list({task.step.key: task for name in makers.values() if (task := self._pending.get(name))}.values())
 
@@ -141,9 +165,13 @@ class Planner(ABC):
         try:
             turns = self._growth.ask(task, report, self._pending)
         except ValueError as error:
-            self._failed(task, str(error))
-        else:
-            self._wait_for_growth(turns)
+            for name in self._keys_of(task).outputs:
+                task.attempts[name], task.errors[name] = self.retries + 1, str(error)
+            self._finish(task)
+            return
+        if task not in turns:  # another run may make it before its turn comes here
+            self._released.append(self._name(task))
+        self._wait_for_growth(turns)
 
     def _wait_for_growth(self, tasks: Iterable[Task]) -> None:
         """Run tasks again when what they asked for is settled."""
@@ -153,4 +181,4 @@ class Planner(ABC):
             self._plan(graph, graph.steps, self._settled)
             asked = (self._pending.get(name) for name in (*graph.steps, *needs))
             self._again(task, list({id(other): other for other in asked if other}.values()))
-            task.needs, task.growth = needs, Report()
+            task.needs, task.growth = needs or task.needs, Report()

@@ -19,8 +19,9 @@ from ohr.store import Store
 _log = logging.getLogger(__name__)
 _POLL = 0.25
 """Seconds between two looks at what another run is making."""
-_HELD = 64_000_000
-"""Characters of waiting prompts above which no more are made while others can be answered: about 250 MB."""
+_HELD = 32_000_000
+"""Characters of waiting prompts above which no more are made while others can be answered: as a prompt holds its
+passages twice, about 250 MB."""
 
 
 class Scheduler(Planner):
@@ -46,7 +47,6 @@ class Scheduler(Planner):
         self._lanes = {alone: Lane(alone) for alone in (False, True)}
         self._running: dict[Future[list[Result]], tuple[Lane, list[Task]]] = {}
         self._parked: list[Task] = []
-        self._released: list[str] = []  # claims to give up at the end of the turn, in one write
         self._looked, self._moved = 0.0, False
         self._pace: dict[str, float] = {}
 
@@ -64,10 +64,10 @@ class Scheduler(Planner):
         """Send tasks that are ready, and process those that have ended."""
         self._moved = False
         self._look_at_parked()
-        for last in (False, True):
+        for last, anything in ((False, False), (True, False), (True, True)):
             for lane in self._lanes.values():
                 if not (last and (self._running or self._moved)):
-                    self._send(lane, last=last)
+                    self._send(lane, last=last, anything=anything)
         if self._running:
             timeout = _POLL if self._parked else EVERY
             done, _ = wait(self._running, timeout=timeout, return_when=FIRST_COMPLETED)
@@ -83,10 +83,16 @@ class Scheduler(Planner):
             self.store.release(self._released)
             self._released = []
 
-    def _send(self, lane: Lane, *, last: bool) -> None:
-        """Send what is ready; `last`: what waits for more of its kind, too, as nothing else is under way."""
+    def _send(self, lane: Lane, *, last: bool, anything: bool) -> None:
+        """Send what is ready.
+
+        Args:
+            last: what waits for more of its kind, too, as nothing else is under way.
+            anything: work that makes more prompts, too, though memory holds many.
+        """
         free = self.executor.capacity(alone=lane.alone) - sum(at is lane for at, _ in self._running.values())
-        full = sum(each.held for each in self._lanes.values()) > _HELD
+        held = self._growth.held + sum(each.held for each in self._lanes.values())
+        full = held > _HELD and not anything
         while free > 0 and (ready := lane.take(free, self._pace, full=full, last=last)):
             if tasks := self._claimed(ready):
                 jobs = [Job(task.step.work, self._keys_of(task)) for task in tasks]
@@ -98,6 +104,9 @@ class Scheduler(Planner):
     def _claimed(self, tasks: Sequence[Task]) -> list[Task]:
         """Leave out the tasks that another run has done or is doing."""
         granted = self.store.claim([self._name(task) for task in tasks])
+        for task in tasks:
+            if self._name(task) in granted:
+                self._discard_stale(task)
         there = self._done(tasks)
         mine = []
         for task in tasks:
@@ -111,7 +120,7 @@ class Scheduler(Planner):
 
     def _done(self, tasks: Sequence[Task]) -> set[str]:
         """Return the outputs that the store has, without those of work that has yet to ask for more steps."""
-        tasks = [task for task in tasks if task.grown or not task.step.work.grows]
+        tasks = [task for task in tasks if task.had_its_turn or not task.step.work.grows]
         return self.store.has_many([name for task in tasks for name in self._keys_of(task).outputs])
 
     def _look_at_parked(self) -> None:

@@ -10,7 +10,6 @@ from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.setup import Setup
-from ohr.graph.graph import Graph
 from ohr.spec.model import Spec
 from ohr.store import Store
 from ohr.work.step import Context
@@ -58,8 +57,3 @@ class Session:
         return Scheduler(
             self.store, self.executor, self.ledger, self.progress, retries=spec.retries, seconds=spec.limits.seconds
         )
-
-    def missing(self, graph: Graph) -> tuple[set[str], int]:
-        """Return the keys of a graph that the store has, and how many of its steps would run."""
-        there = graph.there(self.store)
-        return there, len(graph.needed(graph.goals, there))

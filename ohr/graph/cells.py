@@ -26,7 +26,7 @@ class Cell:
     retriever: Named[AnyRetriever] | None = None
     generator: Named[Generator] | None = None
     swap: "Swap | None" = None
-    agent: Named[Agent | System] | None = None
+    agent: Named[Agent] | Named[System] | None = None
 
     @property
     def label(self) -> str:
@@ -64,7 +64,8 @@ def cells(spec: Spec) -> list[Cell]:
         found += [Cell("generation", b, generator=g) for b in spec.knowledge_bases for g in spec.generators]
     if "overall" in spec.evaluate:
         found += [Cell("overall", b, c, r, g) for b, c, r in searches(spec) for g in spec.generators]
-    found += [cell for work in (*agent_work(spec), *system_work(spec)) for cell in agent_cells(spec, work)]
+    found += [cell for work in agent_work(spec) for cell in agent_cells(spec, work)]
+    found += [cell for own in system_work(spec) for cell in agent_cells(spec, own)]
     return [*found, *(cell for pair in swaps(spec) for cell in swapped(spec, *pair))]
 
 

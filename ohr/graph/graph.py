@@ -30,7 +30,7 @@ class BasePart:
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that must be settled before its tables are written."""
-        return (*self.documents, *self.damage, *self.scores.values())
+        return (*self.documents, *self.damage, *self.judged.values(), *self.scores.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,21 @@ class CellPart:
         return tuple(key for batch in self.batches for key in batch.keys)
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The keys of a graph that a store has.
+
+    Args:
+        there: a step that grows counts only where all that it asked for is there, too.
+        stale: outputs of steps that depend on what is asked for again: a new answer may be another one.
+        asked_for: what the steps of the graph have asked for, as far as they are there.
+    """
+
+    there: set[str]
+    stale: set[str]
+    asked_for: set[str]
+
+
 @dataclass
 class Graph:
     """Every step of a run.
@@ -101,9 +116,9 @@ class Graph:
             self.steps |= dict.fromkeys(step.outputs, step)
         return known or step
 
-    def there(self, store: Store) -> set[str]:
-        """Return the keys that a store has; a step that grows counts only where all that it asked for is there, too."""
-        there = set(store.has_many(self.steps.keys()))
+    def found_in(self, store: Store) -> "Found":
+        """Look up which keys a store has."""
+        there, stale, asked_for = set(store.has_many(self.steps.keys())), set[str](), set[str]()
         for name in there & {step.key for step in self.steps.values() if step.work.grows}:
             work = self.steps[name].work
             outputs = read_sound(store, [name], work.shape)
@@ -111,7 +126,13 @@ class Graph:
             # not `has_many`: a damaged answer is asked for again
             if not outputs or read_sound(store, asked, "answer").keys() != asked:
                 there.discard(name)
-        return there
+                stale.add(name)
+            asked_for |= asked
+        growing = frozenset(stale)
+        for step in self.steps.values():  # inputs come first
+            if not stale.isdisjoint(step.inputs):
+                stale.update(step.outputs)
+        return Found(there - stale, stale - growing, asked_for)
 
     @property
     def goals(self) -> Iterator[str]:

@@ -27,11 +27,15 @@ def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[s
     (base, _, system), inputs = work, keys.inputs
     recipe = None if system.stage.documents == "text" else keys.images(base)
     texts = tuple(documents.values()) if recipe is None else ()
-    pages = [
-        recipe.page(document, index, inputs.leaf(document, images=True)).key
-        for document in inputs.documents
-        for index in range(document.pages)
-    ] if recipe else []
+    pages = (
+        [
+            recipe.page(document, index, inputs.leaf(document, images=True)).key
+            for document in inputs.documents
+            for index in range(document.pages)
+        ]
+        if recipe
+        else []
+    )
     ingested = keys.ingested(system.stage, base, texts, pages)
     replies = {place: keys.system_reply(ingested, inputs.questions[place]) for place in inputs.asked}
     places = {name: place for place, name in reversed(replies.items())}  # equal words are asked once

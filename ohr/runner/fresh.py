@@ -38,19 +38,24 @@ def check_fresh(stage: str) -> None:
         raise SpecError(f"--fresh {stage}: {choices(stage, tuple(STAGES))}")
 
 
-def forget(graph: Graph, store: Store, stage: str) -> int:
-    """Remove the outputs of a stage's steps, and of all that depend on them; returns how many steps that are."""
+def forget(graph: Graph, store: Store, stage: str) -> set[str]:
+    """Remove the outputs of a stage's steps, and of all that depend on them; returns the keys of these steps."""
     stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])
     names = [name for step in stale for name in step.outputs]
     names += [step.work.scope.index for step in stale if isinstance(step.work, Retrieve)]
     if stage in ("all", "pages", "documents", "chunks", "retrieval"):
         work = [step.work for step in stale if isinstance(step.work, RunAgent)]
         names += [scope.index for each in work for shelf in each.shelves for _, scope, _, _ in shelf.searched]
-    if stage in ("all", "answers"):
+    if asks_again(stage):
         names += [key for step in stale for key in _grown(step, store)]
     names += _steps_of_agents(stale, store, ("search",) if stage == "retrieval" else ("search", "ask"))
     store.discard(names)
-    return len(stale)
+    return {step.key for step in stale}
+
+
+def asks_again(stage: str | None) -> bool:
+    """Report whether a stage asks generators and judges again."""
+    return stage in ("all", "answers")
 
 
 def _steps_of_agents(stale: Sequence[Step], store: Store, kinds: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Agent
+from ohr.contracts import Agent, System
 from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.cache_keys import Keys
 from ohr.keys import installed
@@ -81,7 +81,7 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
     }
 
 
-def _agents(agents: Sequence[Named[Agent | System]], ledger: Ledger) -> dict[str, Any]:
+def _agents(agents: Sequence[Named[Agent] | Named[System]], ledger: Ledger) -> dict[str, Any]:
     """Return what each agent looks at, and how many of its questions ended in which way."""
     return {agent.name: {"reads": sorted(agent.stage.reads), "ends": dict(ledger.ends[agent.name])} for agent in agents}
 

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from ohr.engine.executors.base import Executor
 from ohr.engine.executors.local import Local
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
+from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.files.digests import remembered
 from ohr.graph.cache_keys import Keys
@@ -22,10 +23,10 @@ from ohr.graph.graph import Graph
 from ohr.messages.variables import Formatter, hidden
 from ohr.results.folder.run_folder import RunFolder, find_finished
 from ohr.results.tables.read_table import read_rows
-from ohr.runner.attribution.levels import Trial, with_trials
+from ohr.runner.attribution.levels import with_trials
 from ohr.runner.calibration.calibrate import calibrate
 from ohr.runner.events import EVENTS, EventLog
-from ohr.runner.fresh import check_fresh, forget
+from ohr.runner.fresh import asks_again, check_fresh, forget
 from ohr.runner.manifest import begun, ended
 from ohr.runner.pace import remember
 from ohr.runner.preflight import check_stages
@@ -161,13 +162,18 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     compiled = replace(keys, spec=spec)
     graph = compile_graph(compiled)
     _log.info("%d steps, %d parts", len(set(map(id, graph.steps.values()))), len(graph.parts))
+    stale = forget(graph, session.store, fresh) if fresh else set[str]()
     if fresh:
-        _log.info("made again: %d steps of %s and after", forget(graph, session.store, fresh), fresh)
+        _log.info("made again: %d steps of %s and after", len(stale), fresh)
     for line in (*not_swapped(spec), *unreached(spec), *drawn_once(spec)):
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)
-    tabulator = execute(session, compiled, graph, folder.path, trials)
+    scheduler = session.scheduler(compiled.spec)
+    tabulator = Tabulator(session, compiled, scheduler, folder.path, trials)
+    scheduler.add(graph, graph.goals, stale, asks_again=asks_again(fresh))
+    execute(graph, scheduler, tabulator)
+    session.store.pin(keys.run, scheduler.asked_for)
     rendered = [step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)]
     if left := session.store.has_many(rendered):  # a run that finds everything writes nothing: a store may be read-only
         session.store.discard(left)
@@ -178,12 +184,8 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     folder.finish(manifest | ({"hypotheses": registered} if registered else {}), growing=(EVENTS, LOG))
 
 
-def execute(session: Session, keys: Keys, graph: Graph, folder: Path, trials: Mapping[str, Trial]) -> Tabulator:
+def execute(graph: Graph, scheduler: Scheduler, tabulator: Tabulator) -> None:
     """Run every step, and write each part's tables as soon as it is settled, in the order of the tables."""
-    scheduler = session.scheduler(keys.spec)
-    tabulator = Tabulator(session, keys, scheduler, folder, trials)
-    scheduler.add(graph, graph.goals)
     for part in tabulator.in_order(graph.parts):
         scheduler.settle(part.keys)
         tabulator.write(part)
-    return tabulator

@@ -233,7 +233,7 @@ class Spec:
     hypotheses: tuple[Hypothesis, ...] = ()
 
     @property
-    def whole(self) -> tuple[Named[Agent | System], ...]:
+    def whole(self) -> tuple[Named[Agent] | Named[System], ...]:
         """The agents and systems: each retrieves and answers by itself."""
         return (*self.agents, *self.systems)
 

@@ -97,7 +97,9 @@ def _spec(builder: Builder) -> Spec:
     bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), _readers(named), draws)
     bases = repeated(builder, bases) if file and file.aa else bases
     sizes = {"knowledge_bases": len({base.condition for base in bases})}
-    sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators", "agents", "systems") if named[key]}
+    sizes |= {
+        key: len(named[key]) for key in ("chunkers", "retrievers", "generators", "agents", "systems") if named[key]
+    }
     builder.note(("knowledge_bases",), fault_of_size(sizes, "cells"))
     if file:
         builder.notes += misfits(file, benchmark, bases, named, searches=bool(entries["retriever"]))
@@ -145,7 +147,9 @@ def _plugins(builder: Builder, benchmark: Benchmark | None, file: SpecFile | Non
 
     What breaks the protocol is noted.
     """
-    keys = {"chunker": "chunker"} | {name: f"{name}s" for name in ("retriever", "generator", "agent", "system", "metric")}
+    keys = {"chunker": "chunker"} | {
+        name: f"{name}s" for name in ("retriever", "generator", "agent", "system", "metric")
+    }
     entries = {family: _entries(builder.source.data, key) for family, key in keys.items()}
     # agents and systems bring retrievers of their own
     alone = bool(entries["agent"] or entries["system"]) and not entries["generator"]

@@ -211,12 +211,11 @@ class _Gauge:
 
     def _run(self, graph: Graph, goals: Sequence[str]) -> None:
         """Make the measurements that are missing; a page that fails counts as empty."""
-        there, _ = self.session.missing(graph)
-        if there.issuperset(goals):
+        if self.session.store.has_many(goals).issuperset(goals):
             return
         if self.scheduler is None:
             raise NotCalibrated(f"{self.replicates[0].noise} is not calibrated yet")
-        self.scheduler.add(graph, goals, there)
+        self.scheduler.add(graph, goals)
         self.scheduler.settle(goals)
         for name in goals:
             if self.scheduler.effective(name) is None:

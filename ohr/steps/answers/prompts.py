@@ -1,6 +1,6 @@
 """The prompts of a generator under each condition; each asks for its answer."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,7 +15,6 @@ from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.documents.page_images import ImageRecipe, PageImage
-from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import read_hits
 from ohr.store import Store
 from ohr.work.shapes import read_sound
@@ -76,15 +75,13 @@ class PreparePrompts(Work):
         context.store.put(ready.outputs[0], keys)
         there = read_sound(context.store, set(keys.values()), "answer")
         left = {keys[question]: asked for question, asked in prompts.items() if keys[question] not in there}
-        return Report(steps=[step for name, asked in left.items() for step in self._asking(name, asked)])
+        return Report(steps=[self._asking(name, asked) for name, asked in left.items()])
 
-    def _asking(self, name: str, asked: Asked) -> Iterator[Step]:
-        """Yield the steps that make an answer: the page images that its prompt shows, then the answer."""
-        for page in asked.pages:
-            yield Step(RenderPage(page, self.condition), (page.key,))
+    def _asking(self, name: str, asked: Asked) -> Step:
+        """Return the step that makes an answer, after page images that others need too."""
         generator = self.generator
         work = Answer(generator.stage, generator.name, asked.prompt, asked.pages, self.condition)
-        yield Step(work, (name,), after=tuple(dict.fromkeys(page.key for page in asked.pages)))
+        return Step(work, (name,), after=tuple(dict.fromkeys(page.key for page in asked.pages)))
 
     def prompts(self, ready: Ready, context: Context) -> dict[str, Asked]:
         """Make the prompts by question; a question without hits, as its search failed, has none."""

@@ -125,7 +125,7 @@ class _Locating:
             self.count["nowhere"] += not pages
             source = pages[0][0] if pages else NOWHERE
             indices = tuple(sorted(number for each, number in pages if each == source)) or (0,)
-            chunk = Chunk(f"context {rank}", source, indices, storable(text), 0, len(text))
+            chunk = Chunk(f"context {rank}", source, indices, 0, len(text), storable(text))
             yield Found(chunk, -float(rank) if score is None else score)
 
     def _by_text(self, text: str, document: str | None) -> tuple[PageId, ...]:
