@@ -17,6 +17,9 @@ from ohr.contracts.system import GivenContexts
 from ohr.errors import PluginError
 from ohr.systems.replies import as_reply
 
+_MANY = 99
+"""Arguments of a method that takes any number."""
+
 
 class PythonSystem(GivenContexts, kind="python"):
     """A class with `ingest(folder, name)` and `ask(question)`, in a file or an installed module.
@@ -28,7 +31,9 @@ class PythonSystem(GivenContexts, kind="python"):
     file: Annotated[Path | None, Field(description="File of the class.")] = None
     module: Annotated[str | None, Field(description="Installed module of the class, in place of `file`.")] = None
     class_: Annotated[str, Field(alias="class", description="Name of the class.")]
-    options: Annotated[dict[str, Any], Field(description="Arguments with which the class is made.")] = {}
+    options: Annotated[
+        dict[str, Any], Field(default_factory=dict, description="Arguments with which the class is made.")
+    ]
 
     @model_validator(mode="after")
     def _one_place(self) -> "PythonSystem":
@@ -84,9 +89,8 @@ class PythonSystem(GivenContexts, kind="python"):
 def _takes(method: Any) -> int:
     """Return the number of arguments that a method takes by place."""
     kinds = [each.kind for each in signature(method).parameters.values()]
-    return (
-        99 if any(kind == kind.VAR_POSITIONAL for kind in kinds) else sum(kind < kind.VAR_POSITIONAL for kind in kinds)
-    )
+    by_place = sum(kind < kind.VAR_POSITIONAL for kind in kinds)
+    return _MANY if any(kind == kind.VAR_POSITIONAL for kind in kinds) else by_place
 
 
 @cache

@@ -66,7 +66,7 @@ def misfits(
 def _of_stages(
     stages: set[str], file: SpecFile, named: Mapping[str, Sequence[Named[Any]]], searches: bool
 ) -> Iterator[Note]:
-    """Yield stages of evaluation that have nothing to evaluate; agents and systems retrieve and answer by themselves."""
+    """Yield stages with nothing to evaluate; agents and systems retrieve and answer by themselves."""
     alone = bool(file.agents or file.systems) and not file.generators
     if {"retrieval", "overall"} & stages and not (searches or alone):
         yield ("evaluate",), "retrieval and overall need at least one entry under `retrievers`"

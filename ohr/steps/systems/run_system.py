@@ -1,8 +1,8 @@
-"""Runs a system on the questions of a knowledge base: it ingests the documents once, and each reply is stored as it comes."""
+"""Runs a system on the questions of a knowledge base: it ingests the documents once; each reply is stored at once."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -205,13 +205,7 @@ def _result(future: "Future[SystemReply]", seconds: float, system: System) -> Sy
     if error is not None:
         return fault_of(error, system)
     reply = future.result()
-    return reply if reply.seconds is not None else _timed(reply, seconds)
-
-
-def _timed(reply: SystemReply, seconds: float) -> SystemReply:
-    from dataclasses import replace
-
-    return replace(reply, seconds=seconds)
+    return reply if reply.seconds is not None else replace(reply, seconds=seconds)
 
 
 def _trajectory(question: str, reply: SystemReply) -> dict[str, Any]:
