@@ -41,6 +41,10 @@ class PythonSystem(GivenContexts, kind="python"):
             raise ValueError("needs `file` or `module`, and not both")
         return self
 
+    def __hash__(self) -> int:
+        """Hash what is hashable; options are compared as they are."""
+        return hash((self.kind, self.file, self.module, self.class_))
+
     def check(self) -> None:
         """Load the class, and look at its methods."""
         made = self._load()
