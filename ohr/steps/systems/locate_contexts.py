@@ -23,7 +23,7 @@ NOWHERE = ""
 
 @dataclass(frozen=True, slots=True)
 class LocateContexts(Work):
-    """Locate the contexts of some replies. Writes them as hits, with the ids of questions `without` contexts.
+    """Locate the contexts of some replies. Writes them as hits, with the places of questions `without` contexts.
 
     Its inputs: the replies, then the documents of the knowledge base in their order.
 
@@ -63,11 +63,11 @@ class LocateContexts(Work):
                 texts.setdefault((page.document, page.index), []).append(page.text)
         locating = _Locating(places, PageLocator(texts))
         hits: dict[str, list[Found]] = {}
-        without: list[str] = []
+        without: list[int] = []
         for number, place in zip(self.questions, self.replies, strict=True):
             question, reply = inputs.questions[number].id, replies.get(ready.inputs[place] or "")
             if reply is not None and reply["contexts"] is None:
-                without.append(question)
+                without.append(number)
             elif reply is not None:
                 hits[question] = list(locating.found(reply["contexts"][: self.system.top_k]))
         store.put(ready.outputs[0], {**as_value(hits, list(locating.warnings())), "without": without})
