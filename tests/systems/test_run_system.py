@@ -51,6 +51,11 @@ class Rag:
                  "foreign": {{"answer": answer, "contexts": ["Nothing of this stands in any of your documents, " * 3]}},
                  "number": 7, "odd": {{"answer": answer, "context": []}},
                  "pages": {{"answer": answer, "contexts": [{{**context, "page": "one"}}]}}}}[self.way]
+
+    def answer(self, question, contexts):
+        note("answer", *(context.split(".")[0] for context in contexts))
+        found = re.search(r"built in (\\d+)", " ".join(contexts))
+        return found[1] if found else "never"
 """
 SPEC = """\
 benchmark: {kind: tiny}
@@ -210,9 +215,20 @@ def test_a_pdf_holds_the_page_images(tmp_path):
         document.close()
     stems = file_stems(["a/b", "a__b", "A__B", "."])
     assert list(stems.values()) == ["a__b", "a__b-2", "A__B-3", "document"]
-        "a/b": "a__b",
-        "a__b": "a__b-2",
-        "A__B": "A__B-3",
-        ".": "document",
-    }
     assert json.dumps(sorted(file_stems(["x y?"]).values())) == '["x_y_"]'
+
+
+def test_the_loss_of_a_system_that_answers_from_given_contexts_is_split(home):
+    text = home.spec().replace("kind: formatting, rate: 0.5", "kind: channel, profile: tesseract, rate: 0.9") + "decompose: true\n"
+    finished = home.run(text)
+    assert not finished.ledger.failures
+    split = {row["quantity"]: row["value"] for row in rows(finished, "decomposition", metric="em", evidence_source="all")}
+    assert split["score_clean"] == 1.0 and {"score_noisy_index", "score_noisy_reading", "score_noisy"} <= split.keys()
+    assert len(home.calls("answer")) == 16
+
+
+def test_a_system_without_the_third_verb_is_not_split_and_says_so(home):
+    text = home.spec().replace("decompose", "") + "decompose: true\n"
+    (home.folder / "rag.py").write_text((home.folder / "rag.py").read_text().replace("def answer(", "def other("))
+    finished = home.run(text)
+    assert any("has no `answer(question, contexts)`" in line for line in finished.ledger.warnings)
