@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, ClassVar
 
+from rapidfuzz.fuzz import partial_ratio_alignment
+
 from ohr.contracts import Chunk, PageId, System
 from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.retrieval.retrieve import Found, as_value
 from ohr.steps.systems.hand_over import file_stems, page_file
-from ohr.text.alignment import Alignment
 from ohr.text.locate import PageLocator
 from ohr.work.plugin_checks import storable
 from ohr.work.step import Context, Ready, Report, Work
@@ -135,8 +136,10 @@ class _Locating:
             yield Found(chunk, -float(rank) if score is None else score)
 
     def _span(self, text: str, page: PageId) -> tuple[int, int]:
-        """Return the characters of a page that a context is, aligned word by word."""
-        return Alignment(text, self.texts.get(page, "")).span(0, len(text))
+        """Return the characters of a page that are most like a context."""
+        whole = self.texts.get(page, "")
+        likest = partial_ratio_alignment(text, whole) if len(text) < len(whole) else None
+        return (likest.dest_start, likest.dest_end) if likest else (0, len(whole))
 
     def _by_text(self, text: str, document: str | None) -> tuple[PageId, ...]:
         place = (text, document)
