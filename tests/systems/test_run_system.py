@@ -46,7 +46,7 @@ class Rag:
         found = re.search(r"built in (\\d+)", part)
         answer = found[1] if found else "never"
         context = {{"text": part, "document": name, "score": 1.0}}
-        return {{"whole": {{"answer": answer, "contexts": [context], "version": "1"}},
+        return {{"whole": {{"answer": answer, "contexts": [context], "version": "2" if self.bad == "version" and "chapel" in question else "1"}},
                  "text": answer, "texts": {{"answer": answer, "contexts": [part]}},
                  "foreign": {{"answer": answer, "contexts": ["Nothing of this stands in any of your documents, " * 3]}},
                  "number": 7, "odd": {{"answer": answer, "context": []}},
@@ -160,6 +160,11 @@ def test_a_question_that_hangs_is_left_alone_after_the_limit(home):
     assert len([row for row in rows(finished, kb="clean", stage="overall", metric="em") if row["status"] == "ok"]) >= 6
 
 
+def test_a_service_that_changes_its_version_is_named_in_a_warning(home):
+    finished = home.run(home.spec(options="{bad: version}"))
+    assert "python changed its version while it was asked: 1 and 2" in finished.ledger.warnings
+
+
 def test_a_plan_counts_what_is_ingested_and_asked(home):
     path = home.write(home.spec())
     steps = plan(read_spec(path, trust_plugins=True), home.store).steps
@@ -219,10 +224,15 @@ def test_a_pdf_holds_the_page_images(tmp_path):
 
 
 def test_the_loss_of_a_system_that_answers_from_given_contexts_is_split(home):
-    text = home.spec().replace("kind: formatting, rate: 0.5", "kind: channel, profile: tesseract, rate: 0.9") + "decompose: true\n"
+    text = (
+        home.spec().replace("kind: formatting, rate: 0.5", "kind: channel, profile: tesseract, rate: 0.9")
+        + "decompose: true\n"
+    )
     finished = home.run(text)
     assert not finished.ledger.failures
-    split = {row["quantity"]: row["value"] for row in rows(finished, "decomposition", metric="em", evidence_source="all")}
+    split = {
+        row["quantity"]: row["value"] for row in rows(finished, "decomposition", metric="em", evidence_source="all")
+    }
     assert split["score_clean"] == 1.0 and {"score_noisy_index", "score_noisy_reading", "score_noisy"} <= split.keys()
     assert len(home.calls("answer")) == 16
 
