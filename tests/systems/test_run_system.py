@@ -46,7 +46,8 @@ class Rag:
         found = re.search(r"built in (\\d+)", part)
         answer = found[1] if found else "never"
         context = {{"text": part, "document": name, "score": 1.0}}
-        return {{"whole": {{"answer": answer, "contexts": [context], "version": "2" if self.bad == "version" and "chapel" in question else "1"}},
+        version = "2" if self.bad == "version" and "chapel" in question else "1"
+        return {{"whole": {{"answer": answer, "contexts": [context], "version": version}},
                  "text": answer, "texts": {{"answer": answer, "contexts": [part]}},
                  "foreign": {{"answer": answer, "contexts": ["Nothing of this stands in any of your documents, " * 3]}},
                  "number": 7, "odd": {{"answer": answer, "context": []}},
@@ -162,7 +163,7 @@ def test_a_question_that_hangs_is_left_alone_after_the_limit(home):
 
 def test_a_service_that_changes_its_version_is_named_in_a_warning(home):
     finished = home.run(home.spec(options="{bad: version}"))
-    assert "python changed its version while it was asked: 1 and 2" in finished.ledger.warnings
+    assert "python changed its version while it was asked: 1, 2" in finished.ledger.warnings
 
 
 def test_a_plan_counts_what_is_ingested_and_asked(home):
