@@ -19,6 +19,8 @@ from ohr.work.step import Context, Ready, Report, Work
 
 LOCATE_VERSION = 1
 """Raised when a context is located differently."""
+_LATEST: dict[int, tuple[PageLocator, Mapping[PageId, str]]] = {}
+"""What this process read last, by a hash of its documents' keys and truth."""
 NOWHERE = ""
 """Document of a context that is on no page; it keeps its rank."""
 
@@ -59,13 +61,8 @@ class LocateContexts(Work):
         names = [name for name in ready.inputs[:first] if name is not None]
         replies = expected(store, names, self.item, "answer")
         places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
-        texts: dict[PageId, list[str]] = {
-            (name, page.index): [page.text] for name in documents for page in inputs.truth.get(name, ())
-        }
-        for key in ready.inputs[first:]:
-            for page in read_pages(store, key) or ():
-                texts.setdefault((page.document, page.index), []).append(page.text)
-        locating = _Locating(places, PageLocator(texts), {page: read[-1] for page, read in texts.items()}, self.spans)
+        locator, texts = _read(context, documents, ready.inputs[first:])
+        locating = _Locating(places, locator, texts, self.spans)
         hits: dict[str, list[Found]] = {}
         without: list[int] = []
         for number, place in zip(self.questions, self.replies, strict=True):
@@ -76,6 +73,28 @@ class LocateContexts(Work):
                 hits[question] = list(locating.found(reply["contexts"][: self.system.top_k]))
         store.put(ready.outputs[0], {**as_value(hits, list(locating.warnings())), "without": without})
         return Report()
+
+
+Texts = Mapping[PageId, str]
+"""The text of each page as the knowledge base has it, or the truth where it has none."""
+
+
+def _read(context: Context, documents: Sequence[str], keys: Sequence[str | None]) -> tuple[PageLocator, Texts]:
+    """Return the locator of a knowledge base, and its texts; this process keeps the latest, for the next questions.
+
+    Args:
+        keys: of the documents, in their order.
+    """
+    truth = {(name, page.index): [page.text] for name in documents for page in context.inputs.truth.get(name, ())}
+    basis = hash((*keys, *((*page, text) for page, (text,) in truth.items())))
+    if basis not in _LATEST:
+        texts: dict[PageId, list[str]] = truth
+        for key in keys:
+            for page in read_pages(context.store, key) or ():
+                texts.setdefault((page.document, page.index), []).append(page.text)
+        _LATEST.clear()  # before the next is built: it may have 200 MB
+        _LATEST[basis] = PageLocator(texts), {page: versions[-1] for page, versions in texts.items()}
+    return _LATEST[basis]
 
 
 @dataclass
@@ -114,7 +133,7 @@ class _Locating:
 
     places: _Places
     locator: PageLocator
-    texts: Mapping[PageId, str]
+    texts: Texts
     spans: bool
     count: Counter[str] = field(default_factory=Counter)
     _located: dict[tuple[str, str | None], tuple[PageId, ...]] = field(default_factory=dict)
