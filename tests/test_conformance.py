@@ -22,6 +22,7 @@ from ohr.testing import (
     check_metric,
     check_ocr,
     check_retriever,
+    check_system,
     check_text_noise,
 )
 
@@ -100,18 +101,16 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return ocr_arguments(kind, tmp_path, request.getfixturevalue)
             case "image_noise", "augraphy":
                 return {"effect": "Gamma"}
-            case "benchmark", "ohrbench":
-                return {"root": ohrbench_folder(tmp_path)}
-            case "benchmark", kind if kind in FINANCE:
-                return {"root": "sample"}
-            case "benchmark", "folder":
-                return own_folder(tmp_path)
+            case "benchmark", _:
+                return benchmark_arguments(kind, tmp_path)
             case "generator", _:
                 return generator_arguments(kind, request.getfixturevalue)
             case "metric", _:
                 return metric_arguments(kind)
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
+            case "system", "python":
+                return {"file": own_system(tmp_path), "class": "Rag", "documents": "text"}
         return {}
 
     return give
@@ -211,6 +210,13 @@ def generator_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, o
     return {}
 
 
+def benchmark_arguments(kind: str, home: Path) -> dict[str, object]:
+    """Samples, and data of one page."""
+    if kind in FINANCE:
+        return {"root": "sample"}
+    return {"ohrbench": lambda: {"root": ohrbench_folder(home)}, "folder": lambda: own_folder(home)}.get(kind, dict)()
+
+
 def ohrbench_folder(root: Path) -> Path:
     """Write a benchmark of one page and one question."""
     import pypdfium2
@@ -233,6 +239,23 @@ def own_folder(home: Path) -> dict[str, object]:
     asked = {"question": "When?", "answers": "1964", "document": "law", "page": 1, "evidence": "in 1964"}
     (home / "q.json").write_text(json.dumps([asked]))
     return {"root": home / "docs", "questions": home / "q.json"}
+
+
+def own_system(home: Path) -> Path:
+    """Write a user's class, which knows nothing of ohr."""
+    (home / "rag.py").write_text(
+        "class Rag:\n"
+        "    def ingest(self, folder, name):\n"
+        "        self.texts = [file.read_text().split('\\n\\n') for file in sorted(folder.iterdir())]\n"
+        "    def ask(self, question):\n"
+        "        asked = set(question.lower().split())\n"
+        "        texts = [text for parts in self.texts for text in parts]\n"
+        "        best = sorted(texts, key=lambda text: -len(asked & set(text.lower().split())))[:3]\n"
+        "        return {'answer': best[0] if best else '', 'contexts': best}\n"
+        "    def answer(self, question, contexts):\n"
+        "        return contexts[0] if contexts else ''\n"
+    )
+    return home / "rag.py"
 
 
 @pytest.fixture
@@ -284,6 +307,11 @@ def test_generator(plugin, kind):
 @pytest.mark.parametrize("kind", REGISTRY.names("agent"))
 def test_agent(request, kind):
     check_agent(REGISTRY.load("agent", kind)(**agent_arguments(kind, request.getfixturevalue)))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("system"))
+def test_system(plugin, kind):
+    check_system(plugin("system", kind))
 
 
 @pytest.mark.parametrize("kind", REGISTRY.names("metric"))
