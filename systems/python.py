@@ -70,12 +70,15 @@ class PythonSystem(GivenContexts, kind="python"):
     def ask(self, question: str, handle: Any) -> SystemReply:
         """Ask the system."""
         made, ingested = handle
-        return as_reply(made.ask(question, *([ingested] if _takes(made.ask) > 1 else [])))
+        reply: SystemReply = as_reply(made.ask(question, *([ingested] if _takes(made.ask) > 1 else [])))
+        return reply
 
     def answer(self, question: str, contexts: Sequence[str], handle: Any) -> SystemReply:
         """Let the system answer from given texts."""
         made, ingested = handle
-        return as_reply(made.answer(question, list(contexts), *([ingested] if _takes(made.answer) > 2 else [])))
+        further = [ingested] if _takes(made.answer) > 2 else []
+        reply: SystemReply = as_reply(made.answer(question, list(contexts), *further))
+        return reply
 
     @property
     def answers_from_given(self) -> bool:

@@ -102,6 +102,11 @@ class System(Stage):
             Exception: anything; the question fails with its message, and is tried again.
         """
 
+    @property
+    def answers_from_given(self) -> bool:
+        """Report whether it has the third verb, `answer`, by which its loss can be split."""
+        return isinstance(self, GivenContexts)
+
     def resources(self) -> Resources:
         """Return resources of one process, which holds the system."""
         return Resources(alone=True)

@@ -176,6 +176,10 @@ class Keys(Scored):
         """Key of a system's reply: it gets the words of a question, and nothing else of it."""
         return key("system reply", ingested, question.text)
 
+    def given_reply(self, ingested: str, hits: str, question: Question) -> str:
+        """Key of a system's reply from given contexts, which are those of a batch of hits."""
+        return key("given reply", ingested, hits, question.id, question.text)
+
     def located(self, replies: Sequence[str], pages: Sequence[str], system: System, questions: Sequence[str]) -> str:
         """Key of the places of contexts in the pages of a knowledge base.
 
@@ -184,7 +188,7 @@ class Keys(Scored):
             pages: keys of the documents whose pages are searched.
             questions: ids of the questions.
         """
-        rules = [LOCATE_VERSION, system.top_k, system.first_page]
+        rules = [LOCATE_VERSION, system.top_k, system.first_page, bool(self.spec.decompose)]
         return key("located", list(replies), list(pages), rules, list(questions))
 
     def desk(self, texts: Sequence[str], images: Sequence[str], indexes: Mapping[str, str]) -> str:

@@ -66,6 +66,7 @@ def cells(spec: Spec) -> list[Cell]:
         found += [Cell("overall", b, c, r, g) for b, c, r in searches(spec) for g in spec.generators]
     found += [cell for work in agent_work(spec) for cell in agent_cells(spec, work)]
     found += [cell for own in system_work(spec) for cell in agent_cells(spec, own)]
+    found += [cell for pair in system_swaps(spec) for cell in system_swapped(spec, *pair)]
     return [*found, *(cell for pair in swaps(spec) for cell in swapped(spec, *pair))]
 
 
@@ -122,6 +123,22 @@ def searches(spec: Spec) -> list[Search]:
     return found
 
 
+def system_swaps(spec: Spec) -> list[tuple[SystemWork, KnowledgeBase]]:
+    """List the systems whose loss is split by stage, each with the first knowledge base without noise."""
+    clean = next((base for base in spec.knowledge_bases if base.noise_type == "none"), None)
+    return [
+        (work, clean)
+        for work in system_work(spec)
+        if clean is not None and work[0].condition in spec.decompose and work[2].stage.answers_from_given
+    ]
+
+
+def system_swapped(spec: Spec, work: SystemWork, clean: KnowledgeBase) -> Iterator[Cell]:
+    """Yield the cells with swapped texts of one system."""
+    for swap in (Swap("index", clean), Swap("reading", clean)):
+        yield from (replace(cell, swap=swap) for cell in agent_cells(spec, work))
+
+
 def swaps(spec: Spec) -> list[tuple[Search, Search]]:
     """List the searches whose loss is split by stage, each with its clean counterpart: the first one without noise."""
     clean: dict[tuple[str, ...], Search] = {}
@@ -153,6 +170,11 @@ def not_swapped(spec: Spec) -> list[str]:
     agents = [agent.name for agent in spec.agents if spec.decompose]
     return [
         *(f"decompose: {name} is an agent, which reads what it likes: its loss is not split" for name in agents),
+        *(
+            f"decompose: {item.name} has no `answer(question, contexts)`: its loss is not split"
+            for item in spec.systems
+            if spec.decompose and not item.stage.answers_from_given
+        ),
         *(
             f"decompose: {name} looks at page images, which have no text to swap: its loss is not split"
             for name in blind

@@ -7,12 +7,25 @@ from typing import Any
 
 from ohr.contracts import CaseJudgeMetric, CaseMetric, Generator, Question
 from ohr.graph.cache_keys import Keys
-from ohr.graph.cells import Cell, Search, agent_cells, agent_work, search_place, searches, swapped, swaps, system_work
+from ohr.graph.cells import (
+    Cell,
+    Search,
+    SystemWork,
+    agent_cells,
+    agent_work,
+    search_place,
+    searches,
+    swapped,
+    swaps,
+    system_swapped,
+    system_swaps,
+    system_work,
+)
 from ohr.graph.episodes import add_episodes
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.graph.indexes import Scope, add_source, scopes
 from ohr.graph.page_steps import add_pages
-from ohr.graph.replies import add_replies
+from ohr.graph.replies import add_given, add_replies
 from ohr.keys import key
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.ocr.ground_truth import GroundTruth
@@ -46,6 +59,8 @@ class _Compiler:
     """The documents of each knowledge base."""
     found: dict[tuple[str, str, str], list[Batch]] = field(default_factory=dict)
     """The hits of each search."""
+    replied: dict[tuple[str, str], list[Batch]] = field(default_factory=dict)
+    """The replies of each system, by knowledge base and system."""
 
     def __post_init__(self) -> None:
         self.spec, self.inputs, self.scopes = self.keys.spec, self.keys.inputs, scopes(self.keys)
@@ -217,6 +232,31 @@ class _Compiler:
                     for batch in batches
                 ]
                 self.graph.parts.append(CellPart(cell, tuple(parts)))
+            self.replied[work[0].name, work[2].name] = batches
+        for work, clean in system_swaps(self.spec):
+            for cell in system_swapped(self.spec, work, clean):
+                self.swapped_system(cell, work, clean)
+
+    def swapped_system(self, cell: Cell, work: SystemWork, clean: KnowledgeBase) -> None:
+        """Add a cell in which a system answers from the contexts of one knowledge base with the text of another."""
+        assert cell.swap is not None
+        base, _, system = work
+        searched, read = (base, clean) if cell.swap.noisy == "index" else (clean, base)
+        mine, theirs = (list(self.made[each.name].values()) for each in (searched, read))
+        batches = []
+        for batch in self.replied[searched.name, system.name]:
+            assert batch.hits is not None
+            output = self.keys.swapped(batch.hits, mine, theirs)
+            label = f"{system.name} on {base.name} ({cell.swap.noisy} only)"
+            swap = SwapHits(label, batch.hits, tuple(self.made[base.name]))
+            self.graph.add(Step(swap, (output,), (batch.hits, *mine, *theirs)))
+            batches.append(replace(batch, hits=output))
+        if cell.stage == "retrieval":
+            parts = [replace(batch, scores=self.retrieval_scores(cell, batch)) for batch in batches]
+        else:
+            given = add_given(self.graph, self.keys, (clean, None, system), self.made[clean.name], batches)
+            parts = [self.scored(cell, replace(batch, hits=None)) for batch in given]
+        self.graph.parts.append(CellPart(cell, tuple(parts)))
 
     def scored(self, cell: Cell, batch: Batch) -> Batch:
         """Add the steps that judge and score the answers to some questions; returns the batch with their keys."""

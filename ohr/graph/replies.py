@@ -1,6 +1,7 @@
 """The steps in which systems reply: one for each knowledge base, which ingests its documents and asks all questions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import SystemWork
@@ -25,38 +26,65 @@ def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[s
         the questions, with the keys of their replies, and of the places of their contexts.
     """
     (base, _, system), inputs = work, keys.inputs
-    recipe = None if system.stage.documents == "text" else keys.images(base)
-    texts = tuple(documents.values()) if recipe is None else ()
-    pages = (
-        [
-            recipe.page(document, index, inputs.leaf(document, images=True)).key
-            for document in inputs.documents
-            for index in range(document.pages)
-        ]
-        if recipe
-        else []
-    )
-    ingested = keys.ingested(system.stage, base, texts, pages)
-    replies = {place: keys.system_reply(ingested, inputs.questions[place]) for place in inputs.asked}
-    places = {name: place for place, name in reversed(replies.items())}  # equal words are asked once
-    asked = dict(sorted(places.items(), key=lambda item: item[1]))
-    labels = tuple(inputs.questions[place].id for place in asked.values())
-    name = f"{base.name.replace('#', '-')}-{key('handle', ingested)[:_SHORT]}"
-    run = RunSystem(
-        system.stage, system.name, base.name, name, tuple(asked.values()), labels, inputs.documents, recipe, ingested
-    )
-    if asked:
-        graph.add(Step(run, tuple(asked), texts))
-    batches = []
+    run, texts = _system(keys, work, documents)
+    replies = {place: keys.system_reply(run.ingested, inputs.questions[place]) for place in inputs.asked}
+    first = {name: place for place, name in reversed(replies.items())}  # equal words are asked once
+    _add(graph, run, {name: first[name] for name in dict.fromkeys(replies.values())}, keys, texts)
+    batches, searched, spans = [], tuple(documents.values()), bool(keys.spec.decompose)
     for batch in Scope("", (), inputs.asked).batches():
         ids = tuple(inputs.questions[place].id for place in batch)
         given = {question: replies[place] for question, place in zip(ids, batch, strict=True)}
         unique = tuple(dict.fromkeys(given.values()))
-        searched = tuple(documents.values())
+        places = tuple(unique.index(given[question]) for question in ids)
         located = keys.located(unique, searched, system.stage, ids)
-        step = LocateContexts(
-            system.stage, system.name, base.name, batch, tuple(unique.index(given[question]) for question in ids)
-        )
+        step = LocateContexts(system.stage, system.name, base.name, batch, places, spans)
         graph.add(Step(step, (located,), (*unique, *searched)))
         batches.append(Batch(batch, hits=located, episodes=given))
     return batches
+
+
+def add_given(
+    graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[str, str], batches: Sequence[Batch]
+) -> list[Batch]:
+    """Add the step in which a system answers from given contexts; returns the questions with its replies.
+
+    Args:
+        work: with the knowledge base that the system has ingested, whatever it reads.
+        documents: keys of that knowledge base's documents, by name.
+        batches: the questions, with the keys of the hits that are given.
+    """
+    run, texts = _system(keys, work, documents)
+    replies: dict[str, int] = {}
+    parts = []
+    for batch in batches:
+        questions = {place: keys.inputs.questions[place] for place in batch.questions}
+        names = {place: keys.given_reply(run.ingested, str(batch.hits), each) for place, each in questions.items()}
+        replies |= {name: place for place, name in names.items()}
+        parts.append(replace(batch, episodes={questions[place].id: name for place, name in names.items()}))
+    hits = tuple(str(batch.hits) for batch in batches)
+    _add(graph, replace(run, given=hits), replies, keys, (*texts, *hits))
+    return parts
+
+
+def _system(keys: Keys, work: SystemWork, documents: Mapping[str, str]) -> tuple[RunSystem, tuple[str, ...]]:
+    """Return how a system works on a knowledge base, without questions, and the keys of the texts that it gets."""
+    (base, _, system), inputs = work, keys.inputs
+    recipe = None if system.stage.documents == "text" else keys.images(base)
+    texts = () if recipe else tuple(documents.values())
+    pages = (
+        recipe.page(document, index, inputs.leaf(document, images=True)).key
+        for document in (inputs.documents if recipe else ())
+        for index in range(document.pages)
+        if recipe
+    )
+    ingested = keys.ingested(system.stage, base, texts, list(pages))
+    name = f"{base.name.replace('#', '-')}-{key('handle', ingested)[:_SHORT]}"
+    return RunSystem(system.stage, system.name, base.name, name, (), (), inputs.documents, recipe, ingested), texts
+
+
+def _add(graph: Graph, run: RunSystem, replies: Mapping[str, int], keys: Keys, inputs: tuple[str, ...]) -> None:
+    """Add the step that asks a system; `replies` has the place of the question of each reply."""
+    if replies:
+        labels = tuple(keys.inputs.questions[place].id for place in replies.values())
+        work = replace(run, questions=tuple(replies.values()), labels=labels)
+        graph.add(Step(work, tuple(replies), inputs))

@@ -1,6 +1,6 @@
 """Tables of knowledge bases: writes the rows of one when its steps are settled."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,6 +70,8 @@ class KnowledgeBaseTables:
         self._sources = page_sources(self.inputs.questions)
         self.failed: dict[str, set[str]] = {}
         self._misplaced: int | None = None
+        self.versions = defaultdict[str, set[str]](set)
+        """The versions that systems reported, by the system's name."""
 
     def base(self, part: BasePart) -> None:
         """Write the texts, pages, edits and evidence scores of a knowledge base."""

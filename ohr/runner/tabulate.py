@@ -7,7 +7,7 @@ from ohr.contracts import Completion
 from ohr.graph.cells import Cell
 from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.reply_columns import constant_scores
 from ohr.metrics.scores import Scores, with_failures
@@ -109,6 +109,8 @@ class Tabulator(KnowledgeBaseTables):
 
     def _note_ends(self, agent: str) -> None:
         """Warn of an agent's questions that ended without an answer: they score 0, and are no failures."""
+        if len(versions := sorted(self.versions[agent])) > 1:
+            self.ledger.warn(f"{agent} changed its version while it was asked: {named(versions)}")
         ends = self.ledger.ends[agent]
         others = {end: count for end, count in ends.items() if end != "answered"}
         if others:
@@ -120,6 +122,7 @@ class Tabulator(KnowledgeBaseTables):
         """Write the steps of an agent, and count how its questions ended."""
         assert cell.agent is not None
         self.tables.append("steps", step_columns(cell, trajectories))
+        self.versions[cell.agent.name].update(filter(None, (each.get("version") for each in trajectories.values())))
         self.ledger.ends[cell.agent.name].update(each["end"] for each in trajectories.values())
         asks = (step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask")
         self.ledger.replied(cell.agent.name, {step["key"]: step["finish"] for step in asks})

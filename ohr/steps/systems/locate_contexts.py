@@ -11,6 +11,7 @@ from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.retrieval.retrieve import Found, as_value
 from ohr.steps.systems.hand_over import file_stems, page_file
+from ohr.text.alignment import Alignment
 from ohr.text.locate import PageLocator
 from ohr.work.plugin_checks import storable
 from ohr.work.step import Context, Ready, Report, Work
@@ -23,7 +24,7 @@ NOWHERE = ""
 
 @dataclass(frozen=True, slots=True)
 class LocateContexts(Work):
-    """Locate the contexts of some replies. Writes them as hits, with the ids of questions `without` contexts.
+    """Locate the contexts of some replies. Writes them as hits, with the places of questions `without` contexts.
 
     Its inputs: the replies, then the documents of the knowledge base in their order.
 
@@ -31,6 +32,7 @@ class LocateContexts(Work):
         condition: name of the knowledge base, for messages.
         questions: places in `Inputs.questions`.
         replies: for each of them, the place of its reply in the inputs.
+        spans: note which characters of its page a context is, so that those of another version can take its place.
     """
 
     kind: ClassVar[str] = "locating contexts"
@@ -41,6 +43,7 @@ class LocateContexts(Work):
     condition: str
     questions: tuple[int, ...]
     replies: tuple[int, ...]
+    spans: bool = False
 
     @property
     def item(self) -> str:
@@ -61,13 +64,13 @@ class LocateContexts(Work):
         for key in ready.inputs[first:]:
             for page in read_pages(store, key) or ():
                 texts.setdefault((page.document, page.index), []).append(page.text)
-        locating = _Locating(places, PageLocator(texts))
+        locating = _Locating(places, PageLocator(texts), {page: read[-1] for page, read in texts.items()}, self.spans)
         hits: dict[str, list[Found]] = {}
-        without: list[str] = []
+        without: list[int] = []
         for number, place in zip(self.questions, self.replies, strict=True):
             question, reply = inputs.questions[number].id, replies.get(ready.inputs[place] or "")
             if reply is not None and reply["contexts"] is None:
-                without.append(question)
+                without.append(number)
             elif reply is not None:
                 hits[question] = list(locating.found(reply["contexts"][: self.system.top_k]))
         store.put(ready.outputs[0], {**as_value(hits, list(locating.warnings())), "without": without})
@@ -110,6 +113,8 @@ class _Locating:
 
     places: _Places
     locator: PageLocator
+    texts: Mapping[PageId, str]
+    spans: bool
     count: Counter[str] = field(default_factory=Counter)
     _located: dict[tuple[str, str | None], tuple[PageId, ...]] = field(default_factory=dict)
 
@@ -125,8 +130,13 @@ class _Locating:
             self.count["nowhere"] += not pages
             source = pages[0][0] if pages else NOWHERE
             indices = tuple(sorted(number for each, number in pages if each == source)) or (0,)
-            chunk = Chunk(f"context {rank}", source, indices, 0, len(text), storable(text))
+            start, end = self._span(text, (source, indices[0])) if self.spans and pages else (0, len(text))
+            chunk = Chunk(f"context {rank}", source, indices, start, end, storable(text))
             yield Found(chunk, -float(rank) if score is None else score)
+
+    def _span(self, text: str, page: PageId) -> tuple[int, int]:
+        """Return the characters of a page that a context is, aligned word by word."""
+        return Alignment(text, self.texts.get(page, "")).span(0, len(text))
 
     def _by_text(self, text: str, document: str | None) -> tuple[PageId, ...]:
         place = (text, document)

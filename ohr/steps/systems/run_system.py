@@ -1,6 +1,6 @@
 """Runs a system on the questions of a knowledge base: it ingests the documents once; each reply is stored at once."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,13 +9,14 @@ from threading import Thread
 from time import monotonic, perf_counter
 from typing import Any, ClassVar
 
-from ohr.contracts import Document, Page, PageId, Stage, System, SystemReply
+from ohr.contracts import Document, GivenContexts, Page, PageId, Stage, System, SystemReply
 from ohr.dataset.inputs import Inputs
 from ohr.errors import InputsGone, StoreError
 from ohr.messages.blame import fault_of
 from ohr.models.resident import resident
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.page_images import ImageRecipe
+from ohr.steps.retrieval.retrieve import read_hits
 from ohr.steps.systems.hand_over import hand_over
 from ohr.work.plugin_checks import checked_reply
 from ohr.work.step import Context, Ready, Report, Work, missing
@@ -38,6 +39,8 @@ class RunSystem(Work):
         questions: for each output, the place of its question in `Inputs.questions`.
         images: how page images are made; None where text is handed over.
         ingested: key of what `System.ingest` returned.
+        given: keys of hits as they are without failures, from which the system answers without a search; they follow
+            the documents in the inputs.
     """
 
     kind: ClassVar[str] = "asking systems"
@@ -54,6 +57,7 @@ class RunSystem(Work):
     documents: tuple[Document, ...]
     images: ImageRecipe | None
     ingested: str
+    given: tuple[str, ...] = ()
 
     @property
     def stage(self) -> Stage:
@@ -85,7 +89,7 @@ class RunSystem(Work):
         questions = dict(zip(ready.outputs, self.questions, strict=True))
         texts = {output: context.inputs.questions[questions[output]].text for output in outputs}
         most = 1 if ready.alone else self.system.in_flight
-        asking = _Asking(self.system, handle, most, context.watch.seconds)
+        asking = _Asking(self.system, handle, most, context.watch.seconds, self._given(ready, context))
         stored = dict[str, Any]()
         looked = monotonic()
         for output, reply in asking.replies(texts):
@@ -103,6 +107,17 @@ class RunSystem(Work):
         context.store.put_many(stored)
         return report
 
+    def _given(self, ready: Ready, context: Context) -> dict[str, list[str]] | None:
+        """Return the contexts that are given, by key of the reply; None where the system is to search."""
+        if not self.given:
+            return None
+        names = ready.inputs[len(ready.inputs) - len(self.given) :]
+        hits: dict[str, list[str]] = {}
+        for name, plain in zip(names, self.given, strict=True):
+            found, _ = read_hits(context.store, name, plain)
+            hits |= {question: [hit.chunk.text for hit in ranked] for question, ranked in found.items()}
+        return {output: hits.get(label, []) for output, label in zip(ready.outputs, self.labels, strict=True)}
+
     def _ingested(self, ready: Ready, context: Context, report: Report) -> Any:
         """Return the handle of the condition; its documents are handed over where nobody has done it."""
         if not self.system.lasting:
@@ -119,7 +134,7 @@ class RunSystem(Work):
         texts: dict[str, list[Page] | None] = {}
         if self.images is None:
             names = (document.name for document in self.documents)
-            texts = {name: read_pages(context.store, key) for name, key in zip(names, ready.inputs, strict=True)}
+            texts = {name: read_pages(context.store, key) for name, key in zip(names, ready.inputs, strict=False)}
         with TemporaryDirectory(prefix="ohr-") as folder:
 
             def image(page: PageId) -> Any:
@@ -149,12 +164,14 @@ class _Asking:
     Args:
         most: questions at once.
         seconds: limit of a question; None for no limit.
+        given: contexts by key of the reply, where the system is not to search.
     """
 
     system: System
     handle: Any
     most: int
     seconds: float | None
+    given: Mapping[str, Sequence[str]] | None = None
     _began: dict[Future[SystemReply], tuple[str, float]] = field(default_factory=dict)
 
     def replies(self, questions: Mapping[str, str]) -> Iterator[tuple[str, SystemReply | str]]:
@@ -176,6 +193,12 @@ class _Asking:
                     del self._began[future]
                     yield output, f"no reply within {self._limit:g} seconds"
 
+    def _ask(self, output: str, question: str) -> SystemReply:
+        if self.given is None:
+            return self.system.ask(question, self.handle)
+        assert isinstance(self.system, GivenContexts)
+        return self.system.answer(question, self.given[output], self.handle)
+
     @property
     def _limit(self) -> float:
         """A little less than the limit of an item, after which the process ends with all its questions."""
@@ -190,7 +213,7 @@ class _Asking:
 
         def ask() -> None:
             try:
-                future.set_result(checked_reply(self.system.ask(question, self.handle)))
+                future.set_result(checked_reply(self._ask(output, question)))
             except BaseException as error:  # the main thread says whose fault it is
                 future.set_exception(error)
 
