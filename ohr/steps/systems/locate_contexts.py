@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, ClassVar
 
-from ohr.contracts import Chunk, PageId, System
+from rapidfuzz.fuzz import partial_ratio_alignment
+
+from ohr.contracts import Chunk, PageId, Span, System
 from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.retrieval.retrieve import Found, as_value
 from ohr.steps.systems.hand_over import file_stems, page_file
-from ohr.text.alignment import Alignment
 from ohr.text.locate import PageLocator
 from ohr.work.plugin_checks import storable
 from ohr.work.step import Context, Ready, Report, Work
@@ -32,7 +33,6 @@ class LocateContexts(Work):
         condition: name of the knowledge base, for messages.
         questions: places in `Inputs.questions`.
         replies: for each of them, the place of its reply in the inputs.
-        spans: note which characters of its page a context is, so that those of another version can take its place.
     """
 
     kind: ClassVar[str] = "locating contexts"
@@ -43,7 +43,6 @@ class LocateContexts(Work):
     condition: str
     questions: tuple[int, ...]
     replies: tuple[int, ...]
-    spans: bool = False
 
     @property
     def item(self) -> str:
@@ -64,7 +63,7 @@ class LocateContexts(Work):
         for key in ready.inputs[first:]:
             for page in read_pages(store, key) or ():
                 texts.setdefault((page.document, page.index), []).append(page.text)
-        locating = _Locating(places, PageLocator(texts), {page: read[-1] for page, read in texts.items()}, self.spans)
+        locating = _Locating(places, PageLocator(texts), {page: read[-1] for page, read in texts.items()})
         hits: dict[str, list[Found]] = {}
         without: list[int] = []
         for number, place in zip(self.questions, self.replies, strict=True):
@@ -114,9 +113,9 @@ class _Locating:
     places: _Places
     locator: PageLocator
     texts: Mapping[PageId, str]
-    spans: bool
     count: Counter[str] = field(default_factory=Counter)
     _located: dict[tuple[str, str | None], tuple[PageId, ...]] = field(default_factory=dict)
+    _spans: dict[tuple[str, PageId], Span] = field(default_factory=dict)
 
     def found(self, contexts: Sequence[Sequence[Any]]) -> Iterator[Found]:
         """Yield contexts as hits."""
@@ -130,13 +129,22 @@ class _Locating:
             self.count["nowhere"] += not pages
             source = pages[0][0] if pages else NOWHERE
             indices = tuple(sorted(number for each, number in pages if each == source)) or (0,)
-            start, end = self._span(text, (source, indices[0])) if self.spans and pages else (0, len(text))
+            start, end = self._span(text, (source, indices[0])) if pages else (0, len(text))
             chunk = Chunk(f"context {rank}", source, indices, start, end, storable(text))
             yield Found(chunk, -float(rank) if score is None else score)
 
-    def _span(self, text: str, page: PageId) -> tuple[int, int]:
-        """Return the characters of a page that a context is, aligned word by word."""
-        return Alignment(text, self.texts.get(page, "")).span(0, len(text))
+    def _span(self, text: str, page: PageId) -> Span:
+        """Return the characters of a page that a context is: contexts of a page are scored in the page's order."""
+        if (text, page) not in self._spans:
+            there = self.texts.get(page, "")
+            start = there.find(text)
+            if start < 0 and (
+                near := partial_ratio_alignment(text, there)
+            ):  # cut or wrapped by the system, or read by it
+                self._spans[text, page] = near.dest_start, near.dest_end
+            else:
+                self._spans[text, page] = max(start, 0), max(start, 0) + len(text)
+        return self._spans[text, page]
 
     def _by_text(self, text: str, document: str | None) -> tuple[PageId, ...]:
         place = (text, document)
