@@ -219,10 +219,15 @@ def test_a_pdf_holds_the_page_images(tmp_path):
 
 
 def test_the_loss_of_a_system_that_answers_from_given_contexts_is_split(home):
-    text = home.spec().replace("kind: formatting, rate: 0.5", "kind: channel, profile: tesseract, rate: 0.9") + "decompose: true\n"
+    text = (
+        home.spec().replace("kind: formatting, rate: 0.5", "kind: channel, profile: tesseract, rate: 0.9")
+        + "decompose: true\n"
+    )
     finished = home.run(text)
     assert not finished.ledger.failures
-    split = {row["quantity"]: row["value"] for row in rows(finished, "decomposition", metric="em", evidence_source="all")}
+    split = {
+        row["quantity"]: row["value"] for row in rows(finished, "decomposition", metric="em", evidence_source="all")
+    }
     assert split["score_clean"] == 1.0 and {"score_noisy_index", "score_noisy_reading", "score_noisy"} <= split.keys()
     assert len(home.calls("answer")) == 16
 

@@ -12,15 +12,14 @@ PROMPT = PromptTemplate.from_template("{context}\n\nQuestion: {question}")
 
 def read(prompt):
     context, _, question = prompt.text.rpartition("\n\nQuestion: ")
-    return max(context.splitlines(), key=lambda line: len({*line.lower().split()} & {*question.lower().split()}))
+    return max(context.splitlines(), key=lambda line: len({*line.split()} & {*question.split()}), default="")
 
 
 class Rag:
     def ingest(self, folder, name):
-        files = [Document(path.read_text(), metadata={"source": path.name}) for path in sorted(folder.iterdir())]
-        chunks = RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=0).split_documents(files)
+        files = [Document(path.read_text(), metadata={"source": path.name}) for path in folder.iterdir()]
         self.store = InMemoryVectorStore(HuggingFaceEmbeddings(model_name=str(get_model_path())))
-        self.store.add_documents(chunks)
+        self.store.add_documents(RecursiveCharacterTextSplitter(chunk_size=1000).split_documents(files))
 
     def ask(self, question):
         hits = self.store.similarity_search_with_score(question, k=3)

@@ -9,8 +9,9 @@ from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 class Sentence(MockLLM):
     def complete(self, prompt, formatted=False, **_):
         context, _, question = prompt.rpartition("Query: ")
-        asked = {*question.lower().split()}
-        return CompletionResponse(text=max(context.splitlines(), key=lambda line: len(asked & {*line.lower().split()})))
+        words = {*question.lower().split()}
+        best = max(context.splitlines(), key=lambda line: len(words & {*line.lower().split()}), default="")
+        return CompletionResponse(text=best)
 
 
 class Rag:
