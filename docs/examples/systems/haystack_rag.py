@@ -18,12 +18,11 @@ def read(messages):
 
 class Rag:
     def ingest(self, folder, name):
-        files = TextFileToDocument().run(sorted(folder.iterdir()))
-        self.store = InMemoryDocumentStore()
+        self.store, files = InMemoryDocumentStore(), TextFileToDocument().run(sorted(folder.iterdir()))
         self.store.write_documents(DocumentSplitter(split_length=150).run(**files)["documents"])
 
     def ask(self, question):
-        hits = InMemoryBM25Retriever(self.store, top_k=3).run(query=question)["documents"]
+        hits = InMemoryBM25Retriever(self.store, top_k=3).run(question)["documents"]
         prompt = ChatMessage.from_user("\n".join([*(hit.content for hit in hits), question]))
         answer = MockChatGenerator(response_fn=read).run([prompt])["replies"][0].text
         contexts = [{"text": d.content, "document": d.meta["file_path"], "score": d.score} for d in hits]
