@@ -18,7 +18,7 @@ from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any
 from urllib.error import URLError
@@ -101,6 +101,7 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1  # head and body leave together
     collections: Collections
+    server: "Service"
 
     def do_GET(self) -> None:
         """Report whether the service is there."""
@@ -135,6 +136,7 @@ class Handler(BaseHTTPRequestHandler):
         return [str(part.get_filename()) for part in files]
 
     def _reply(self, status: int, value: Any) -> None:
+        self.server.asked = monotonic()
         text = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -158,10 +160,26 @@ def _read(pdf: bytes) -> Iterator[str]:
         yield read.text
 
 
-def serve(folder: Path, port: int = 0) -> ThreadingHTTPServer:
-    """Return a server on the loopback address, on any free port by default; `serve_forever` runs it."""
-    handler = type("Bound", (Handler,), {"collections": Collections(folder)})
-    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+class Service(ThreadingHTTPServer):
+    """A server on the loopback address; `serve_forever` runs it.
+
+    Args:
+        port: 0 for any that is free.
+        idle: seconds without a request after which it ends; None for never.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, folder: Path, port: int = 0, idle: float | None = None) -> None:
+        """Listen."""
+        self._idle, self.asked = idle, monotonic()
+        super().__init__(("127.0.0.1", port), type("Bound", (Handler,), {"collections": Collections(folder)}))
+
+    def service_actions(self) -> None:
+        """End when nobody came for long: called twice a second."""
+        if self._idle is not None and monotonic() - self.asked > self._idle:
+            Thread(target=self.shutdown).start()
 
 
 def _answers(port: int) -> bool:
@@ -174,6 +192,7 @@ def _answers(port: int) -> bool:
 
 def _start(given: Namespace) -> None:
     words = [sys.executable, "-m", "ohr.examples.service", "--port", str(given.port), "--folder", str(given.folder)]
+    words += ["--idle", str(given.idle)] if given.idle else []
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     if not _answers(given.port):
         subprocess.Popen(words, start_new_session=True, **quiet)  # type: ignore[call-overload]
@@ -189,12 +208,13 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(prog="python -m ohr.examples.service", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--port", type=int, default=8700)
     parser.add_argument("--folder", type=Path, default=Path("collections"), help="where collections are kept")
+    parser.add_argument("--idle", type=float, help="seconds without a request after which it ends; never")
     parser.add_argument("--start", action="store_true", help="start it in the background unless it answers")
     given = parser.parse_args(words)
     if given.start:
         _start(given)
         return
-    with serve(given.folder.resolve(), given.port) as server:
+    with Service(given.folder.resolve(), given.port, given.idle) as server:
         server.serve_forever()
 
 
