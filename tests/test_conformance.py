@@ -6,12 +6,14 @@ import sysconfig
 from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from PIL import Image
 
 from ohr.contracts import FAMILIES
+from ohr.examples.service import Service
 from ohr.registry import Registry
 from ohr.testing import (
     check_agent,
@@ -109,8 +111,8 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return metric_arguments(kind)
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
-            case "system", "python":
-                return {"file": own_system(tmp_path), "class": "Rag", "documents": "text"}
+            case "system", _:
+                return system_arguments(kind, tmp_path, request.getfixturevalue)
         return {}
 
     return give
@@ -239,6 +241,32 @@ def own_folder(home: Path) -> dict[str, object]:
     asked = {"question": "When?", "answers": "1964", "document": "law", "page": 1, "evidence": "in 1964"}
     (home / "q.json").write_text(json.dumps([asked]))
     return {"root": home / "docs", "questions": home / "q.json"}
+
+
+@pytest.fixture
+def rag_service(tmp_path: Path):
+    """The example service."""
+    with Service(tmp_path / "collections") as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/collections"
+        server.shutdown()
+
+
+def system_arguments(kind: str, home: Path, fixture: Callable[[str], Any]) -> dict[str, object]:
+    """A class, and a service."""
+    if kind == "python":
+        return {"file": own_system(home), "class": "Rag", "documents": "text"}
+    url = fixture("rag_service")
+    return {
+        "documents": "text",
+        "url": f"{url}/{{handle}}/ask",
+        "body": {"question": "{question}"},
+        "answer": "answer",
+        "contexts": "contexts",
+        "context": {"document": "document", "page": "page", "score": "score"},
+        "may_be_empty": True,
+        "ingest": {"url": f"{url}/{{name}}/documents", "field": "file"},
+    }
 
 
 def own_system(home: Path) -> Path:
