@@ -87,7 +87,7 @@ class Http(System, kind="http"):
         str | None, Field(description="dify_retrieval, openai_chat or ragflow: fields for a service.")
     ] = None
     base_url: Annotated[
-        str | None, Field(description="The service's root, for a preset."), AfterValidator(checked_url)
+        Annotated[str, AfterValidator(checked_url)] | None, Field(description="The service's root, for a preset.")
     ] = None
     url: Annotated[str, Field(description="Where a question is sent."), AfterValidator(checked_url)]
     method: Annotated[Method, Field(description="How.")] = "POST"
