@@ -15,7 +15,8 @@ from pydantic import Field, model_validator
 from ohr.contracts import SystemReply
 from ohr.contracts.system import GivenContexts
 from ohr.errors import PluginError
-from ohr.systems.replies import as_reply
+
+from .replies import as_reply
 
 _MANY = 99
 """Arguments of a method that takes any number."""

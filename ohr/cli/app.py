@@ -15,6 +15,7 @@ from ohr.cli.compare import compare
 from ohr.cli.demo import demo
 from ohr.cli.display.console import report, say
 from ohr.cli.export import export
+from ohr.cli.hand_over import hand_over
 from ohr.cli.init import init
 from ohr.cli.new import new
 from ohr.cli.plan import plan
@@ -74,6 +75,7 @@ for command in (
     run,
     check,
     plan,
+    hand_over,
     plot,
     runs,
     status,

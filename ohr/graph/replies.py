@@ -30,14 +30,14 @@ def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[s
     replies = {place: keys.system_reply(run.ingested, inputs.questions[place]) for place in inputs.asked}
     first = {name: place for place, name in reversed(replies.items())}  # equal words are asked once
     _add(graph, run, {name: first[name] for name in dict.fromkeys(replies.values())}, keys, texts)
-    batches, searched, spans = [], tuple(documents.values()), bool(keys.spec.decompose)
+    batches, searched = [], tuple(documents.values())
     for batch in Scope("", (), inputs.asked).batches():
         ids = tuple(inputs.questions[place].id for place in batch)
         given = {question: replies[place] for question, place in zip(ids, batch, strict=True)}
         unique = tuple(dict.fromkeys(given.values()))
         places = tuple(unique.index(given[question]) for question in ids)
         located = keys.located(unique, searched, system.stage, ids)
-        step = LocateContexts(system.stage, system.name, base.name, batch, places, spans)
+        step = LocateContexts(system.stage, system.name, base.name, batch, places)
         graph.add(Step(step, (located,), (*unique, *searched)))
         batches.append(Batch(batch, hits=located, episodes=given))
     return batches

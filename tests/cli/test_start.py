@@ -22,6 +22,7 @@ def test_help_names_every_command(ohr):
         "run",
         "check",
         "plan",
+        "hand-over",
         "plot",
         "runs",
         "status",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from rapidfuzz.fuzz import partial_ratio_alignment
 
-from ohr.contracts import Chunk, PageId, System
+from ohr.contracts import Chunk, PageId, Span, System
 from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.retrieval.retrieve import Found, as_value
@@ -20,7 +20,7 @@ from ohr.work.step import Context, Ready, Report, Work
 LOCATE_VERSION = 1
 """Raised when a context is located differently."""
 _LATEST: dict[int, tuple[PageLocator, Mapping[PageId, str]]] = {}
-"""What this process read last, by a hash of its documents' keys and truth."""
+"""What this process made last of the pages, by a hash of their documents' keys and truth."""
 NOWHERE = ""
 """Document of a context that is on no page; it keeps its rank."""
 
@@ -35,7 +35,6 @@ class LocateContexts(Work):
         condition: name of the knowledge base, for messages.
         questions: places in `Inputs.questions`.
         replies: for each of them, the place of its reply in the inputs.
-        spans: note which characters of its page a context is, so that those of another version can take its place.
     """
 
     kind: ClassVar[str] = "locating contexts"
@@ -46,7 +45,6 @@ class LocateContexts(Work):
     condition: str
     questions: tuple[int, ...]
     replies: tuple[int, ...]
-    spans: bool = False
 
     @property
     def item(self) -> str:
@@ -61,8 +59,7 @@ class LocateContexts(Work):
         names = [name for name in ready.inputs[:first] if name is not None]
         replies = expected(store, names, self.item, "answer")
         places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
-        locator, texts = _read(context, documents, ready.inputs[first:])
-        locating = _Locating(places, locator, texts, self.spans)
+        locating = _Locating(places, *_pages(context, documents, ready.inputs[first:]))
         hits: dict[str, list[Found]] = {}
         without: list[int] = []
         for number, place in zip(self.questions, self.replies, strict=True):
@@ -75,20 +72,19 @@ class LocateContexts(Work):
         return Report()
 
 
-Texts = Mapping[PageId, str]
-"""The text of each page as the knowledge base has it, or the truth where it has none."""
-
-
-def _read(context: Context, documents: Sequence[str], keys: Sequence[str | None]) -> tuple[PageLocator, Texts]:
-    """Return the locator of a knowledge base, and its texts; this process keeps the latest, for the next questions.
+def _pages(
+    context: Context, documents: Sequence[str], keys: Sequence[str | None]
+) -> tuple[PageLocator, Mapping[PageId, str]]:
+    """Return the locator of a knowledge base, and its pages' texts; this process keeps them for the next questions.
 
     Args:
         keys: of the documents, in their order.
     """
-    truth = {(name, page.index): [page.text] for name in documents for page in context.inputs.truth.get(name, ())}
-    basis = hash((*keys, *((*page, text) for page, (text,) in truth.items())))
+    texts: dict[PageId, list[str]] = {
+        (name, page.index): [page.text] for name in documents for page in context.inputs.truth.get(name, ())
+    }
+    basis = hash((*keys, *((*page, text) for page, (text,) in texts.items())))
     if basis not in _LATEST:
-        texts: dict[PageId, list[str]] = truth
         for key in keys:
             for page in read_pages(context.store, key) or ():
                 texts.setdefault((page.document, page.index), []).append(page.text)
@@ -133,10 +129,10 @@ class _Locating:
 
     places: _Places
     locator: PageLocator
-    texts: Texts
-    spans: bool
+    texts: Mapping[PageId, str]
     count: Counter[str] = field(default_factory=Counter)
     _located: dict[tuple[str, str | None], tuple[PageId, ...]] = field(default_factory=dict)
+    _spans: dict[tuple[str, PageId], Span] = field(default_factory=dict)
 
     def found(self, contexts: Sequence[Sequence[Any]]) -> Iterator[Found]:
         """Yield contexts as hits."""
@@ -150,15 +146,22 @@ class _Locating:
             self.count["nowhere"] += not pages
             source = pages[0][0] if pages else NOWHERE
             indices = tuple(sorted(number for each, number in pages if each == source)) or (0,)
-            start, end = self._span(text, (source, indices[0])) if self.spans and pages else (0, len(text))
+            start, end = self._span(text, (source, indices[0])) if pages else (0, len(text))
             chunk = Chunk(f"context {rank}", source, indices, start, end, storable(text))
             yield Found(chunk, -float(rank) if score is None else score)
 
-    def _span(self, text: str, page: PageId) -> tuple[int, int]:
-        """Return the characters of a page that are most like a context."""
-        whole = self.texts.get(page, "")
-        likest = partial_ratio_alignment(text, whole) if len(text) < len(whole) else None
-        return (likest.dest_start, likest.dest_end) if likest else (0, len(whole))
+    def _span(self, text: str, page: PageId) -> Span:
+        """Return the characters of a page that a context is: contexts of a page are scored in the page's order."""
+        if (text, page) not in self._spans:
+            there = self.texts.get(page, "")
+            start = there.find(text)
+            if start < 0 and (
+                near := partial_ratio_alignment(text, there)
+            ):  # cut or wrapped by the system, or read by it
+                self._spans[text, page] = near.dest_start, near.dest_end
+            else:
+                self._spans[text, page] = max(start, 0), max(start, 0) + len(text)
+        return self._spans[text, page]
 
     def _by_text(self, text: str, document: str | None) -> tuple[PageId, ...]:
         place = (text, document)
