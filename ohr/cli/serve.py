@@ -46,9 +46,10 @@ def serve(
     store: RunStore = None,
     runs: RunsFolder = RUNS,
 ) -> None:
-    """Answer questions from a finished run's documents as one condition leaves them.
+    """Answer your own chat or app from a finished run.
 
-    POST /retrieval is Dify's external knowledge API, and POST /v1/chat/completions a chat API.
+    The documents are those of one condition. POST /retrieval is the external knowledge API of Dify, and POST
+    /v1/chat/completions a chat API with the run's prompt and generator.
     """
     from ohr.cli.runs import open_run
     from ohr.files.digests import remembered
