@@ -335,6 +335,29 @@ def test_a_run_without_a_retriever_has_nothing_to_serve(ohr, home):
     assert (refused.exit_code, "nothing to serve" in refused.stderr) == (2, True)
 
 
+def test_a_generator_that_sees_pages_is_asked_as_in_the_run_and_its_fault_is_told(
+    ohr, home, served, chat_server, monkeypatch
+):
+    key = "sk-0123456789abcdef"
+    monkeypatch.setenv("TEST_API_KEY", key)
+    server = f"base_url: {chat_server.url}, model: any, api_key_env: TEST_API_KEY, retries: 0"
+    spec = SPEC.replace("kind: extractive", f"kind: openai_vision, {server}") + "evaluate: [overall]\n"
+    (home / "small.yaml").write_text(spec)
+    assert ohr("run", "small.yaml", "--no-figures", "--no-report", "--executor", "inline").exit_code == 0
+    asked_in_run = [body["messages"] for body in chat_server.requests]
+    chat_server.requests.clear()
+    ((question, *_, answer), *_) = stored(home, kb=CONDITION, generator="openai_vision")
+    with served("small", "--condition", CONDITION) as client:
+        assert chat(client, question).json()["choices"][0]["message"]["content"] == answer
+        assert chat_server.requests[0]["messages"] in asked_in_run
+        assert "data:image/png" in json.dumps(chat_server.requests[0])
+        chat_server.replies.append((400, {}, f"the key {key} may not ask this"))
+        failed = chat(client, question)
+    assert (failed.status_code, failed.json()["error"]["type"]) == (500, "server_error")
+    assert "may not ask this" in failed.text
+    assert key not in failed.text
+
+
 def test_an_index_that_is_gone_comes_back_as_the_message_says(finished, tmp_path, monkeypatch, served):
     shutil.copytree(finished[0], tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
