@@ -21,6 +21,8 @@ LOCATE_VERSION = 1
 """Raised when a context is located differently."""
 _LATEST: dict[int, tuple[PageLocator, Mapping[PageId, str]]] = {}
 """What this process made last of the pages, by a hash of their documents' keys and truth."""
+_LONG = 50_000
+"""Characters of a page in which a context is not looked for letter by letter: it would take a tenth of a second."""
 NOWHERE = ""
 """Document of a context that is on no page; it keeps its rank."""
 
@@ -155,12 +157,11 @@ class _Locating:
         if (text, page) not in self._spans:
             there = self.texts.get(page, "")
             start = there.find(text)
-            if start < 0 and (
-                near := partial_ratio_alignment(text, there)
-            ):  # cut or wrapped by the system, or read by it
-                self._spans[text, page] = near.dest_start, near.dest_end
-            else:
-                self._spans[text, page] = max(start, 0), max(start, 0) + len(text)
+            end = start + len(text)
+            # cut or wrapped by the system, or read by it
+            if start < 0 and len(there) <= _LONG and (near := partial_ratio_alignment(text, there)):
+                start, end = near.dest_start, near.dest_end
+            self._spans[text, page] = (start, end) if start >= 0 else (0, len(there))
         return self._spans[text, page]
 
     def _by_text(self, text: str, document: str | None) -> tuple[PageId, ...]:
