@@ -19,6 +19,8 @@ from ohr.work.step import Context, Ready, Report, Work
 
 LOCATE_VERSION = 1
 """Raised when a context is located differently."""
+_LATEST: dict[int, tuple[PageLocator, Mapping[PageId, str]]] = {}
+"""What this process made last of the pages, by a hash of their documents' keys and truth."""
 NOWHERE = ""
 """Document of a context that is on no page; it keeps its rank."""
 
@@ -57,13 +59,7 @@ class LocateContexts(Work):
         names = [name for name in ready.inputs[:first] if name is not None]
         replies = expected(store, names, self.item, "answer")
         places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
-        texts: dict[PageId, list[str]] = {
-            (name, page.index): [page.text] for name in documents for page in inputs.truth.get(name, ())
-        }
-        for key in ready.inputs[first:]:
-            for page in read_pages(store, key) or ():
-                texts.setdefault((page.document, page.index), []).append(page.text)
-        locating = _Locating(places, PageLocator(texts), {page: read[-1] for page, read in texts.items()})
+        locating = _Locating(places, *_pages(context, documents, ready.inputs[first:]))
         hits: dict[str, list[Found]] = {}
         without: list[int] = []
         for number, place in zip(self.questions, self.replies, strict=True):
@@ -74,6 +70,27 @@ class LocateContexts(Work):
                 hits[question] = list(locating.found(reply["contexts"][: self.system.top_k]))
         store.put(ready.outputs[0], {**as_value(hits, list(locating.warnings())), "without": without})
         return Report()
+
+
+def _pages(
+    context: Context, documents: Sequence[str], keys: Sequence[str | None]
+) -> tuple[PageLocator, Mapping[PageId, str]]:
+    """Return the locator of a knowledge base, and its pages' texts; this process keeps them for the next questions.
+
+    Args:
+        keys: of the documents, in their order.
+    """
+    texts: dict[PageId, list[str]] = {
+        (name, page.index): [page.text] for name in documents for page in context.inputs.truth.get(name, ())
+    }
+    basis = hash((*keys, *((*page, text) for page, (text,) in texts.items())))
+    if basis not in _LATEST:
+        for key in keys:
+            for page in read_pages(context.store, key) or ():
+                texts.setdefault((page.document, page.index), []).append(page.text)
+        _LATEST.clear()  # before the next is built: it may have 200 MB
+        _LATEST[basis] = PageLocator(texts), {page: versions[-1] for page, versions in texts.items()}
+    return _LATEST[basis]
 
 
 @dataclass
