@@ -46,7 +46,8 @@ class Rag:
         found = re.search(r"built in (\\d+)", part)
         answer = found[1] if found else "never"
         context = {{"text": part, "document": name, "score": 1.0}}
-        return {{"whole": {{"answer": answer, "contexts": [context], "version": "1"}},
+        version = "2" if self.bad == "version" and "chapel" in question else "1"
+        return {{"whole": {{"answer": answer, "contexts": [context], "version": version}},
                  "text": answer, "texts": {{"answer": answer, "contexts": [part]}},
                  "foreign": {{"answer": answer, "contexts": ["Nothing of this stands in any of your documents, " * 3]}},
                  "number": 7, "odd": {{"answer": answer, "context": []}},
@@ -158,6 +159,11 @@ def test_a_question_that_hangs_is_left_alone_after_the_limit(home):
     finished = home.run(text, "systems.0.in_flight=2", workers=1)
     assert {failure.reason for failure in finished.ledger.failures} == {"no reply within 2.7 seconds"}
     assert len([row for row in rows(finished, kb="clean", stage="overall", metric="em") if row["status"] == "ok"]) >= 6
+
+
+def test_a_service_that_changes_its_version_is_named_in_a_warning(home):
+    finished = home.run(home.spec(options="{bad: version}"))
+    assert "python changed its version while it was asked: 1, 2" in finished.ledger.warnings
 
 
 def test_a_plan_counts_what_is_ingested_and_asked(home):

@@ -13,7 +13,7 @@ from ohr.contracts import Document, GivenContexts, Page, PageId, Stage, System, 
 from ohr.dataset.inputs import Inputs
 from ohr.errors import InputsGone, StoreError
 from ohr.messages.blame import fault_of
-from ohr.models.resident import resident
+from ohr.models.resident import in_memory, release, resident
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.retrieve import read_hits
@@ -122,6 +122,9 @@ class RunSystem(Work):
         """Return the handle of the condition; its documents are handed over where nobody has done it."""
         if not self.system.lasting:
             place = ("system", self.ingested)
+            for other in in_memory():  # one condition of a system may fill the memory
+                if isinstance(other, tuple) and other[0] == place[0] and other != place:
+                    release(other)
             return resident(place, lambda: self._ingest(ready, context, report))
         kept = context.store.get(self.ingested)
         if kept is None:
