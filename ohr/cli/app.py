@@ -24,6 +24,7 @@ from ohr.cli.report import report as report_command
 from ohr.cli.run import run
 from ohr.cli.runs import runs
 from ohr.cli.schema import schema
+from ohr.cli.serve import serve
 from ohr.cli.show import show
 from ohr.cli.status import status
 from ohr.cli.view import view
@@ -83,6 +84,7 @@ for command in (
     compare,
     report_command,
     view,
+    serve,
     export,
     schema,
     new,

@@ -188,7 +188,7 @@ class Keys(Scored):
             pages: keys of the documents whose pages are searched.
             questions: ids of the questions.
         """
-        rules = [LOCATE_VERSION, system.top_k, system.first_page, bool(self.spec.decompose)]
+        rules = [LOCATE_VERSION, system.top_k, system.first_page]
         return key("located", list(replies), list(pages), rules, list(questions))
 
     def desk(self, texts: Sequence[str], images: Sequence[str], indexes: Mapping[str, str]) -> str:

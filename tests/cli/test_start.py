@@ -30,6 +30,7 @@ def test_help_names_every_command(ohr):
         "compare",
         "report",
         "view",
+        "serve",
         "export",
     ]
     single += ["schema", "new"]

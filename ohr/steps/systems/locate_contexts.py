@@ -20,7 +20,9 @@ from ohr.work.step import Context, Ready, Report, Work
 LOCATE_VERSION = 1
 """Raised when a context is located differently."""
 _LATEST: dict[int, tuple[PageLocator, Mapping[PageId, str]]] = {}
-"""What this process read last, by a hash of its documents' keys and truth."""
+"""What this process made last of the pages, by a hash of their documents' keys and truth."""
+_LONG = 50_000
+"""Characters of a page in which a context is not looked for letter by letter: it would take a tenth of a second."""
 NOWHERE = ""
 """Document of a context that is on no page; it keeps its rank."""
 
@@ -59,8 +61,7 @@ class LocateContexts(Work):
         names = [name for name in ready.inputs[:first] if name is not None]
         replies = expected(store, names, self.item, "answer")
         places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
-        locator, texts = _read(context, documents, ready.inputs[first:])
-        locating = _Locating(places, locator, texts)
+        locating = _Locating(places, *_pages(context, documents, ready.inputs[first:]))
         hits: dict[str, list[Found]] = {}
         without: list[int] = []
         for number, place in zip(self.questions, self.replies, strict=True):
@@ -73,20 +74,19 @@ class LocateContexts(Work):
         return Report()
 
 
-Texts = Mapping[PageId, str]
-"""The text of each page as the knowledge base has it, or the truth where it has none."""
-
-
-def _read(context: Context, documents: Sequence[str], keys: Sequence[str | None]) -> tuple[PageLocator, Texts]:
-    """Return the locator of a knowledge base, and its texts; this process keeps the latest, for the next questions.
+def _pages(
+    context: Context, documents: Sequence[str], keys: Sequence[str | None]
+) -> tuple[PageLocator, Mapping[PageId, str]]:
+    """Return the locator of a knowledge base, and its pages' texts; this process keeps them for the next questions.
 
     Args:
         keys: of the documents, in their order.
     """
-    truth = {(name, page.index): [page.text] for name in documents for page in context.inputs.truth.get(name, ())}
-    basis = hash((*keys, *((*page, text) for page, (text,) in truth.items())))
+    texts: dict[PageId, list[str]] = {
+        (name, page.index): [page.text] for name in documents for page in context.inputs.truth.get(name, ())
+    }
+    basis = hash((*keys, *((*page, text) for page, (text,) in texts.items())))
     if basis not in _LATEST:
-        texts: dict[PageId, list[str]] = truth
         for key in keys:
             for page in read_pages(context.store, key) or ():
                 texts.setdefault((page.document, page.index), []).append(page.text)
@@ -131,7 +131,7 @@ class _Locating:
 
     places: _Places
     locator: PageLocator
-    texts: Texts
+    texts: Mapping[PageId, str]
     count: Counter[str] = field(default_factory=Counter)
     _located: dict[tuple[str, str | None], tuple[PageId, ...]] = field(default_factory=dict)
     _spans: dict[tuple[str, PageId], Span] = field(default_factory=dict)
@@ -153,13 +153,15 @@ class _Locating:
             yield Found(chunk, -float(rank) if score is None else score)
 
     def _span(self, text: str, page: PageId) -> Span:
-        """Return the characters of a page that are most like a context: those of a page are scored in its order."""
+        """Return the characters of a page that a context is: contexts of a page are scored in the page's order."""
         if (text, page) not in self._spans:
-            whole = self.texts.get(page, "")
-            start = whole.find(text)
-            likest = partial_ratio_alignment(text, whole) if start < 0 and len(text) < len(whole) else None
-            at = (likest.dest_start, likest.dest_end) if likest else (0, len(whole))
-            self._spans[text, page] = at if start < 0 else (start, start + len(text))
+            there = self.texts.get(page, "")
+            start = there.find(text)
+            end = start + len(text)
+            # cut or wrapped by the system, or read by it
+            if start < 0 and len(there) <= _LONG and (near := partial_ratio_alignment(text, there)):
+                start, end = near.dest_start, near.dest_end
+            self._spans[text, page] = (start, end) if start >= 0 else (0, len(there))
         return self._spans[text, page]
 
     def _by_text(self, text: str, document: str | None) -> tuple[PageId, ...]:
