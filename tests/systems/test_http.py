@@ -380,3 +380,9 @@ def test_results_depend_on_the_request_and_not_on_its_pace(server):
     assert identity == system(server, timeout=9, retries=0, headers={"X-Key": "${A_API_KEY}"}, in_flight=2).identity()
     assert identity != system(server, body={"q": "{question}"}).identity()
     assert re.search(r"/ask", json.dumps(identity))
+
+
+def test_the_version_of_each_reply_is_kept(server):
+    builds = iter(["2.1", 3, None])
+    server.routes["/ask"] = lambda _: {**REPLY, "build": next(builds)}
+    assert [system(server).ask("?", HANDLE).version for _ in range(3)] == ["2.1", "3", ""]
