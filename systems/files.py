@@ -180,13 +180,20 @@ def _contexts(value: Any, where: str) -> tuple[Context, ...] | None:
     """Return contexts: a list, or a cell that holds one as JSON or as Python writes it."""
     if isinstance(value, str):
         try:
-            value = json.loads(value) if value.lstrip().startswith('["') else literal_eval(value.strip())
+            value = _listed(value.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise DataError(f"{where}: `contexts` must be a list of texts as JSON (got {quoted(value)})") from None
     try:
         return None if value is None else as_contexts(value)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
+
+
+def _listed(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return literal_eval(cell)  # as pandas writes the lists of RAGAS
 
 
 def _records(read: Any) -> Any:

@@ -27,7 +27,16 @@ from ohr.models.tries import Tries
 
 from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, parsed, refuse_error, searched, text_of
 from .ingesting import Ingest, Method, Steps, Wait
-from .templates import checked_headers, checked_url, filled, filled_url, places, refuse_secrets
+from .templates import (
+    checked_headers,
+    checked_url,
+    filled,
+    filled_url,
+    places,
+    refuse_secret_urls,
+    refuse_secrets,
+    refuse_unknown,
+)
 
 _LARGEST = 16 << 20
 """Bytes of a reply after unpacking; one with 30 pages of text has some 100,000."""
@@ -89,7 +98,7 @@ class Http(System, kind="http"):
     base_url: Annotated[
         Annotated[str, AfterValidator(checked_url)] | None, Field(description="The service's root, for a preset.")
     ] = None
-    url: Annotated[str, Field(description="Where a question is sent."), AfterValidator(checked_url)]
+    url: Annotated[str, Field(description="Where a question is sent."), AfterValidator(checked_url)] = ""
     method: Annotated[Method, Field(description="How.")] = "POST"
     params: Annotated[dict[str, Any], Field(default_factory=dict, description="What is added to the URL after `?`.")]
     body: Annotated[dict[str, Any] | None, Field(description="The request, which is sent as JSON.")] = None
@@ -116,7 +125,7 @@ class Http(System, kind="http"):
     ] = None
     ingest_steps: Annotated[
         Steps, Field(alias="ingest", description="A step, or a list of steps, that bring the documents.")
-    ]
+    ] = ()
     wait: Annotated[Wait | None, execution("Where to look, after `ingest`, until the documents can be searched.")] = (
         None
     )
@@ -147,13 +156,19 @@ class Http(System, kind="http"):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        if not self.url:
+            raise ValueError("needs `url`, where a question is sent, or a `preset`")
+        refuse_secret_urls(self.url, self.base_url)
         if self.answer is None and self.contexts is None:
             raise ValueError("needs `answer` or `contexts`, or both: where they are in the reply")
         request = [self.url, self.params, self.body]
         refuse_secrets(request[1:])
-        known = {"question", "handle", "name", "top_k"}.union(*(step.kept for step in self.ingest_steps))
-        if odd := sorted(set(places(request)) - known):
-            raise ValueError(f"{{{odd[0]}}} is no place of a request: there are {', '.join(sorted(known))}")
+        known = {"name", "handle"}
+        for step in self.ingest_steps:
+            refuse_unknown(step.template, known | step.own_places)
+            known |= step.kept.keys()
+        refuse_unknown(self.wait.url if self.wait else "", known)
+        refuse_unknown(request, known | {"question", "top_k"})
         if "question" not in places(request):
             raise ValueError('nothing in `body`, `params` or `url` is "{question}": every question would be the same')
         return self

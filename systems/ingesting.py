@@ -14,9 +14,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from ohr.child import call
 from ohr.errors import DataError
 from ohr.models.chat_client import Failure
+from ohr.registry import choices
 
 from .http_reply import JsonPath, excerpt, parsed, refuse_error, searched, shown
-from .templates import checked_url, filled, filled_url, refuse_secrets
+from .templates import checked_url, filled, filled_url, refuse_secret_urls, refuse_secrets
 
 Method = Literal["GET", "POST", "PUT", "PATCH"]
 _NO_WAY = (
@@ -44,12 +45,20 @@ class Step(BaseModel):
     handle: Annotated[JsonPath | None, Field(description="What the reply calls the knowledge base.")] = None
     keep: Annotated[dict[str, JsonPath], Field(description="Values of the reply that later requests need.")] = {}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and (odd := sorted(set(map(str, given)) - set(cls.model_fields))):
+            raise ValueError(f"unknown key {odd[0]!r}. {choices(odd[0], tuple(cls.model_fields))}")
+        return given
+
     @model_validator(mode="after")
     def _is_one(self, info: ValidationInfo) -> Self:
         if (self.url is None) == (self.command is None):
             raise ValueError("a step needs either `url` or `command`")
         if self.url is not None:
             checked_url(self.url)
+            refuse_secret_urls(self.url)
             if self.field is not None and self.body is not None:
                 raise ValueError("a step has either `field`, for an upload, or `body`, for another request")
         elif self.field or self.body or self.data or self.handle or self.keep:
@@ -59,6 +68,16 @@ class Step(BaseModel):
         if self.command and registry is not None and not registry.trusted:
             raise ValueError("`command` runs a program on this machine; allow it with --trust-plugins")
         return self
+
+    @property
+    def template(self) -> list[Any]:
+        """Its texts with places."""
+        return [self.url, self.body, dict(self.data), list(self.command or ())]
+
+    @property
+    def own_places(self) -> set[str]:
+        """The places that only this step has."""
+        return {"folder"} if self.command else {"file"} if self.field else set()
 
     @property
     def kept(self) -> Mapping[str, str]:
@@ -82,6 +101,11 @@ class Wait(BaseModel):
     url: Annotated[str, Field(description="Where to look."), AfterValidator(checked_url)]
     until: Annotated[JsonPath, Field(description="True when the documents can be searched.")]
     most: Annotated[float, Field(gt=0, description="Seconds after which the condition fails.")] = 600.0
+
+    @model_validator(mode="after")
+    def _has_no_secret(self) -> Self:
+        refuse_secret_urls(self.url)
+        return self
 
 
 Send = Callable[..., Any]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -22,6 +22,12 @@ def places(template: Any) -> Iterator[str]:
     elif isinstance(template, Mapping | list):
         for part in template.values() if isinstance(template, Mapping) else template:
             yield from places(part)
+
+
+def refuse_unknown(template: Any, known: Collection[str]) -> None:
+    """Raise ValueError where a template has a place that nothing fills."""
+    if odd := sorted(set(places(template)) - set(known)):
+        raise ValueError(f"{{{odd[0]}}} is no place of this request: there are {', '.join(sorted(known))}")
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
@@ -48,12 +54,17 @@ def _as_text(value: Any) -> str:
 
 
 def checked_url(url: str) -> str:
-    """Return an address of HTTP without a secret in it; raises ValueError for any other."""
+    """Return an address of HTTP; raises ValueError for any other."""
     if not re.match(r"https?://[^/?#{]+", url):
-        raise ValueError(f"must be an address such as http://localhost:8000/ask (got {without_passwords(url)[:80]!r})")
-    if without_passwords(url) != url:
-        raise ValueError("holds a user name or a key: send it in `headers`, from an environment variable")
+        raise ValueError("must be an address such as http://localhost:8000/ask")
     return url
+
+
+def refuse_secret_urls(*urls: str | None) -> None:
+    """Raise ValueError where an address holds a secret; for the whole mapping, since a message quotes a wrong text."""
+    for url in filter(None, urls):
+        if (shown := without_passwords(url)) != url:
+            raise ValueError(f"{shown} holds a user name or a key: send it in `headers`, from an environment variable")
 
 
 def checked_headers(headers: Mapping[str, str]) -> Mapping[str, str]:

@@ -258,7 +258,15 @@ def test_questions_wait_until_the_documents_can_be_searched(server, tmp_path):
         ({"url": f"http://here/ask?api_key={KEY}"}, "holds a user name or a key"),
         ({"url": "localhost/ask"}, "must be an address such as http"),
         ({"answer": "choices[0"}, "is no JMESPath expression"),
-        ({"body": {"question": "{quesiton}"}}, "{quesiton} is no place of a request: there are handle, name, question"),
+        (
+            {"body": {"question": "{quesiton}"}},
+            "{quesiton} is no place of this request: there are handle, name",
+        ),
+        ({"ingest": {"url": "http://x/{nam}"}}, "{nam} is no place of this request: there are handle, name"),
+        ({"ingest": {"url": "http://x/", "fild": "f"}}, "unknown key 'fild'. Choose one of: url, method, field"),
+        ({"wait": {"url": "http://x/{id}", "until": "a"}}, "{id} is no place"),
+        ({"url": ""}, "must be an address"),
+        ({"url": "left out"}, "needs `url`, where a question is sent, or a `preset`"),
         ({"body": {"question": "?"}}, "every question would be the same"),
         ({"answer": None, "contexts": None}, "needs `answer` or `contexts`"),
         ({"preset": "diffy", "base_url": "http://here"}, "there is no 'diffy', only dify_retrieval, openai_chat"),
@@ -380,3 +388,9 @@ def test_results_depend_on_the_request_and_not_on_its_pace(server):
     assert identity == system(server, timeout=9, retries=0, headers={"X-Key": "${A_API_KEY}"}, in_flight=2).identity()
     assert identity != system(server, body={"q": "{question}"}).identity()
     assert re.search(r"/ask", json.dumps(identity))
+
+
+def test_the_version_of_each_reply_is_kept(server):
+    builds = iter(["2.1", 3, None])
+    server.routes["/ask"] = lambda _: {**REPLY, "build": next(builds)}
+    assert [system(server).ask("?", HANDLE).version for _ in range(3)] == ["2.1", "3", ""]
