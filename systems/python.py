@@ -10,7 +10,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ohr.contracts import SystemReply
 from ohr.contracts.system import GivenContexts
@@ -35,6 +35,14 @@ class PythonSystem(GivenContexts, kind="python"):
     options: Annotated[
         dict[str, Any], Field(default_factory=dict, description="Arguments with which the class is made.")
     ]
+
+    @field_validator("file")
+    @classmethod
+    def _allowed(cls, file: Path | None, info: ValidationInfo) -> Path | None:
+        registry = (info.context or {}).get("registry")
+        if file is not None and registry is not None and not registry.trusted:
+            raise ValueError("is code of your own; allow it with --trust-plugins")
+        return file
 
     @model_validator(mode="after")
     def _one_place(self) -> "PythonSystem":

@@ -34,7 +34,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class SystemReply:
-    """What a system gives back for a question.
+    """The reply of a system to a question.
 
     Args:
         contexts: best first; None where the system gives none, so that its answers alone are scored.
@@ -56,7 +56,7 @@ class System(Stage):
 
     family = "system"
     lasting: ClassVar[bool] = True
-    """What it has ingested outlives this process, under the handle that `ingest` returned; otherwise every process that
+    """Its documents outlive this process, under the handle that `ingest` returned; otherwise every process that
     asks ingests for itself."""
 
     documents: Annotated[
@@ -101,6 +101,11 @@ class System(Stage):
         Raises:
             Exception: anything; the question fails with its message, and is tried again.
         """
+
+    @property
+    def answers(self) -> bool:
+        """Report whether it gives answers, and not contexts alone: then it is evaluated in the stage retrieval only."""
+        return True
 
     @property
     def answers_from_given(self) -> bool:

@@ -21,7 +21,6 @@ from ohr.contracts import (
     PageJudgeMetric,
     Question,
     Stage,
-    System,
 )
 from ohr.dataset.inputs import Inputs
 from ohr.graph.scored import Scored
@@ -31,7 +30,6 @@ from ohr.steps.answers.judging import Judge
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.steps.answers.replies import questioned
 from ohr.steps.documents.page_images import ImageRecipe, acting
-from ohr.steps.systems.locate_contexts import LOCATE_VERSION
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
@@ -43,8 +41,6 @@ _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""
 EPISODE_VERSION = 1
 """Raised when the trajectory of an agent is kept in another form, or its steps are carried out differently."""
-_INGEST_VERSION = 1
-"""Raised when documents are handed over differently."""
 SCORES_VERSION = 5
 """Raised when a score is computed differently."""
 
@@ -72,7 +68,7 @@ class Keys(Scored):
     def images(self, base: KnowledgeBase) -> ImageRecipe:
         """Describe how a knowledge base's page images are made."""
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
-        identity = (noises, self._draws(base, noises), self.files, *_again(base))
+        identity = (noises, self._draws(base, noises), self.files, *again(base))
         return ImageRecipe(self.spec.benchmark, base.image_noise, self.spec.seed + base.replicate, identity)
 
     def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
@@ -81,7 +77,7 @@ class Keys(Scored):
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
         draws, leaf = self._draws(base, noises), self.inputs.leaf(document, images=True)
         made = (noises, draws, self.identity(base.ocr, *base.ocr.finishing), self.files)
-        return key("page", leaf, document.name, index, *made, *_again(base))
+        return key("page", leaf, document.name, index, *made, *again(base))
 
     def pages(self, base: KnowledgeBase, document: Document, indices: Sequence[int]) -> list[str]:
         """Keys of recognised pages; none where the backend reads no images."""
@@ -102,7 +98,7 @@ class Keys(Scored):
         finished = [self.identity(base.ocr)] if base.ocr.reads_images and base.ocr.finishing else []
         asked = [[_PLACING, q.pages, q.evidence, q.text] for q in self.placing(base, document)]
         made = (noises, self._draws(base, noises), asked, self.files)
-        return key("document", source, document.name, *made, *finished, *_again(base))
+        return key("document", source, document.name, *made, *finished, *again(base))
 
     def _draws(self, base: KnowledgeBase, noises: Sequence[Any]) -> list[int] | None:
         """Return what decides a knowledge base's draws; a clean one has none."""
@@ -162,34 +158,6 @@ class Keys(Scored):
     def instruction(self, agent: Agent) -> str:
         """Return the benchmark's words about the form of an answer, where an agent is to follow them."""
         return self.spec.benchmark.scoring.instruction if agent.answer_form == "protocol" else ""
-
-    def ingested(self, system: System, base: KnowledgeBase, documents: Sequence[str], images: Sequence[str]) -> str:
-        """Key of what a system has ingested: the documents as they are handed over.
-
-        Args:
-            documents: keys of the texts, where text is handed over; `images` those of the page images elsewhere.
-        """
-        identity = [self.identity(system, "top_k", "first_page"), self.files]
-        return key("ingested", _INGEST_VERSION, identity, list(documents), list(images), *_again(base))
-
-    def system_reply(self, ingested: str, question: Question) -> str:
-        """Key of a system's reply: it gets the words of a question, and nothing else of it."""
-        return key("system reply", ingested, question.text)
-
-    def given_reply(self, ingested: str, hits: str, question: Question) -> str:
-        """Key of a system's reply from given contexts, which are those of a batch of hits."""
-        return key("given reply", ingested, hits, question.id, question.text)
-
-    def located(self, replies: Sequence[str], pages: Sequence[str], system: System, questions: Sequence[str]) -> str:
-        """Key of the places of contexts in the pages of a knowledge base.
-
-        Args:
-            replies: keys of the replies.
-            pages: keys of the documents whose pages are searched.
-            questions: ids of the questions.
-        """
-        rules = [LOCATE_VERSION, system.top_k, system.first_page]
-        return key("located", list(replies), list(pages), rules, list(questions))
 
     def desk(self, texts: Sequence[str], images: Sequence[str], indexes: Mapping[str, str]) -> str:
         """Key of what an agent may look at: texts and images of a scope, and its indexes by role."""
@@ -319,6 +287,6 @@ class Keys(Scored):
         return [list(pair) for pair in self.spec.plugin_digests]
 
 
-def _again(base: KnowledgeBase) -> list[str]:
+def again(base: KnowledgeBase) -> list[str]:
     """Return what sets the results of a repeated condition apart from those that it repeats."""
     return ["again"] if base.again_of else []

@@ -17,7 +17,7 @@ class Cell:
     """One knowledge base x chunker x retriever x generator x stage; None where the stage does not use one.
 
     An agent is both: in the stage `retrieval` it is scored by the pages that it looked at, in `overall` by its answers.
-    A system stands in the place of an agent, and is scored by its contexts as a retriever is by its hits.
+    A system takes the place of an agent, and is scored by its contexts as a retriever is by its hits.
     """
 
     stage: str
@@ -97,6 +97,8 @@ def agent_cells(spec: Spec, work: AgentWork | SystemWork) -> list[Cell]:
     """List the cells of an agent's work: the pages that it looked at, where retrieval is evaluated, and its answers."""
     base, chunker, agent = work
     stages = [stage for stage in ("retrieval", "overall") if stage in spec.evaluate]
+    if not getattr(agent.stage, "answers", True):  # a system that gives contexts alone
+        stages = [stage for stage in stages if stage == "retrieval"]
     return [Cell(stage, base, chunker, agent=agent) for stage in stages]
 
 
@@ -195,7 +197,7 @@ def search_place(search: Search) -> tuple[str, str, str]:
 def drawn_once(spec: Spec) -> Iterator[str]:
     """Yield a note where each noise is drawn once for the sake of systems: intervals hold no spread between draws."""
     if spec.systems and spec.replicates == 1:
-        yield "each noise is drawn once, as every draw is ingested anew; `replicates: 3` shows how much draws differ"
+        yield "each noise is drawn once, as each draw is ingested by itself; `replicates: 3` shows how much draws differ"
 
 
 def unreached(spec: Spec) -> Iterator[str]:

@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ohr.graph.cache_keys import Keys
+from ohr.graph.cache_keys import Keys, again
 from ohr.graph.cells import SystemWork
 from ohr.graph.graph import Batch, Graph
 from ohr.graph.indexes import Scope
 from ohr.keys import key
-from ohr.steps.systems.locate_contexts import LocateContexts
+from ohr.steps.systems.locate_contexts import LOCATE_VERSION, LocateContexts
 from ohr.steps.systems.run_system import RunSystem
 from ohr.work.step import Step
 
+_INGEST_VERSION = 1
+"""Raised when documents are handed over differently."""
 _SHORT = 8
 """Digits of a key that tell two conditions of one name apart, such as those of two runs."""
 
@@ -27,7 +29,7 @@ def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[s
     """
     (base, _, system), inputs = work, keys.inputs
     run, texts = _system(keys, work, documents)
-    replies = {place: keys.system_reply(run.ingested, inputs.questions[place]) for place in inputs.asked}
+    replies = {place: key("system reply", run.ingested, inputs.questions[place].text) for place in inputs.asked}
     first = {name: place for place, name in reversed(replies.items())}  # equal words are asked once
     _add(graph, run, {name: first[name] for name in dict.fromkeys(replies.values())}, keys, texts)
     batches, searched = [], tuple(documents.values())
@@ -36,7 +38,9 @@ def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[s
         given = {question: replies[place] for question, place in zip(ids, batch, strict=True)}
         unique = tuple(dict.fromkeys(given.values()))
         places = tuple(unique.index(given[question]) for question in ids)
-        located = keys.located(unique, searched, system.stage, ids)
+        located = key(
+            "located", LOCATE_VERSION, system.stage.top_k, system.stage.first_page, *map(list, (unique, searched, ids))
+        )
         step = LocateContexts(system.stage, system.name, base.name, batch, places)
         graph.add(Step(step, (located,), (*unique, *searched)))
         batches.append(Batch(batch, hits=located, episodes=given))
@@ -58,7 +62,10 @@ def add_given(
     parts = []
     for batch in batches:
         questions = {place: keys.inputs.questions[place] for place in batch.questions}
-        names = {place: keys.given_reply(run.ingested, str(batch.hits), each) for place, each in questions.items()}
+        names = {
+            place: key("given reply", run.ingested, str(batch.hits), each.id, each.text)
+            for place, each in questions.items()
+        }
         replies |= {name: place for place, name in names.items()}
         parts.append(replace(batch, episodes={questions[place].id: name for place, name in names.items()}))
     hits = tuple(str(batch.hits) for batch in batches)
@@ -77,7 +84,7 @@ def _system(keys: Keys, work: SystemWork, documents: Mapping[str, str]) -> tuple
         for index in range(document.pages)
         if recipe
     )
-    ingested = keys.ingested(system.stage, base, texts, list(pages))
+    ingested = _ingested(keys, work, texts, list(pages))
     name = f"{base.name.replace('#', '-')}-{key('handle', ingested)[:_SHORT]}"
     return RunSystem(system.stage, system.name, base.name, name, (), (), inputs.documents, recipe, ingested), texts
 
@@ -88,3 +95,14 @@ def _add(graph: Graph, run: RunSystem, replies: Mapping[str, int], keys: Keys, i
         labels = tuple(keys.inputs.questions[place].id for place in replies.values())
         work = replace(run, questions=tuple(replies.values()), labels=labels)
         graph.add(Step(work, tuple(replies), inputs))
+
+
+def _ingested(keys: Keys, work: SystemWork, documents: Sequence[str], images: Sequence[str]) -> str:
+    """Return the key of what a system has ingested: the documents as they are handed over.
+
+    Args:
+        documents: keys of the texts, where text is handed over; `images` those of the page images elsewhere.
+    """
+    base, _, system = work
+    identity = [keys.identity(system.stage, "top_k", "first_page"), keys.files]
+    return key("ingested", _INGEST_VERSION, identity, list(documents), list(images), *again(base))

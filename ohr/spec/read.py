@@ -87,9 +87,7 @@ def _registry(source: Source, trusted: bool) -> Registry:
 
 def _spec(builder: Builder) -> Spec:
     source, data = builder.source, builder.source.data
-    file = builder.validated(SpecFile, data, ())
-    if file and file.systems and "replicates" not in file.model_fields_set:
-        file = file.model_copy(update={"replicates": 1})  # a system ingests every draw anew
+    file = _drawn_once(builder.validated(SpecFile, data, ()))
     benchmark = next((builder.one("benchmark", keys, where) for where, keys in _entries(data, "benchmark")), None)
     entries = _plugins(builder, benchmark, file)
     named: dict[str, Any] = {f"{family}s": builder.named(family, entries[family]) for family in entries}
@@ -97,9 +95,7 @@ def _spec(builder: Builder) -> Spec:
     bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), _readers(named), draws)
     bases = repeated(builder, bases) if file and file.aa else bases
     sizes = {"knowledge_bases": len({base.condition for base in bases})}
-    sizes |= {
-        key: len(named[key]) for key in ("chunkers", "retrievers", "generators", "agents", "systems") if named[key]
-    }
+    sizes |= {key: len(named[key]) for key in named if named[key] and key != "metrics"}
     builder.note(("knowledge_bases",), fault_of_size(sizes, "cells"))
     if file:
         builder.notes += misfits(file, benchmark, bases, named, searches=bool(entries["retriever"]))
@@ -129,6 +125,13 @@ def _spec(builder: Builder) -> Spec:
             **{key: [{"name": item.name, **written(item.stage)} for item in found] for key, found in named.items()},
         },
     )
+
+
+def _drawn_once(file: SpecFile | None) -> SpecFile | None:
+    """Draw each noise once where systems ingest every draw, unless the spec says otherwise."""
+    if file is None or not file.systems or "replicates" in file.model_fields_set:
+        return file
+    return file.model_copy(update={"replicates": 1})
 
 
 def _readers(named: Mapping[str, Sequence[Named[Any]]]) -> dict[str, bool]:

@@ -49,7 +49,7 @@ class Rag:
         version = "2" if self.bad == "version" and "chapel" in question else "1"
         return {{"whole": {{"answer": answer, "contexts": [context], "version": version}},
                  "text": answer, "texts": {{"answer": answer, "contexts": [part]}},
-                 "foreign": {{"answer": answer, "contexts": ["Nothing of this stands in any of your documents, " * 3]}},
+                 "foreign": {{"answer": answer, "contexts": ["Nothing of this is in any of your documents, " * 3]}},
                  "number": 7, "odd": {{"answer": answer, "context": []}},
                  "pages": {{"answer": answer, "contexts": [{{**context, "page": "one"}}]}}}}[self.way]
 

@@ -20,7 +20,7 @@ from ohr.work.step import Context, Ready, Report, Work
 LOCATE_VERSION = 1
 """Raised when a context is located differently."""
 _LATEST: dict[int, tuple[PageLocator, Mapping[PageId, str]]] = {}
-"""What this process made last of the pages, by a hash of their documents' keys and truth."""
+"""The locator and the texts that this process made last, by a hash of their documents' keys and truth."""
 _LONG = 50_000
 """Characters of a page in which a context is not looked for letter by letter: it would take a tenth of a second."""
 NOWHERE = ""

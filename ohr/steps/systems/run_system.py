@@ -82,7 +82,7 @@ class RunSystem(Work):
             handle = self._ingested(ready, context, report)
         except (StoreError, InputsGone):
             raise  # of the engine, not of the system
-        except (Exception, SystemExit) as error:  # a system may raise anything: its condition fails, others go on
+        except (Exception, SystemExit) as error:  # a system may raise anything: its condition fails, others continue
             reason = f"the documents were not ingested: {fault_of(error, self.system)}"
             report.errors |= dict.fromkeys(outputs, reason)
             return report
@@ -93,15 +93,18 @@ class RunSystem(Work):
         stored = dict[str, Any]()
         looked = monotonic()
         for output, reply in asking.replies(texts):
-            context.watch.restart()
-            if isinstance(reply, str):
+            if reply is not None:
+                context.watch.restart()
+            if reply is None:  # nothing has come for a while: what has come is stored
+                looked = 0.0
+            elif isinstance(reply, str):
                 report.errors[output] = reply
             else:
                 stored[output] = _trajectory(texts[output], reply)
                 report.tokens["in"] += reply.tokens_in
                 report.tokens["out"] += reply.tokens_out
                 report.calls["system questions"] += 1
-            if len(stored) >= _TOGETHER or monotonic() - looked > _WAIT:
+            if stored and (len(stored) >= _TOGETHER or monotonic() - looked > _WAIT):
                 context.store.put_many(stored)
                 stored, looked = {}, monotonic()
         context.store.put_many(stored)
@@ -177,16 +180,20 @@ class _Asking:
     given: Mapping[str, Sequence[str]] | None = None
     _began: dict[Future[SystemReply], tuple[str, float]] = field(default_factory=dict)
 
-    def replies(self, questions: Mapping[str, str]) -> Iterator[tuple[str, SystemReply | str]]:
-        """Yield the reply to each question, by its key, or why there is none; a question that hangs is left alone."""
+    def replies(self, questions: Mapping[str, str]) -> Iterator[tuple[str, SystemReply | str | None]]:
+        """Yield the reply to each question, by its key, or why there is none; None where nothing has come for a while.
+
+        A question that hangs is left alone.
+        """
         left = iter(questions.items())
         while True:
             while len(self._began) < self.most and (entry := next(left, None)):
                 self._begin(*entry)
             if not self._began:
                 return
-            timeout = None if self.seconds is None else self._wait()
-            done, _ = wait(self._began, timeout, FIRST_COMPLETED)
+            done, _ = wait(self._began, _WAIT, FIRST_COMPLETED)
+            if not done:
+                yield "", None
             for future in done:
                 output, began = self._began.pop(future)
                 yield output, _result(future, perf_counter() - began, self.system)
@@ -206,10 +213,6 @@ class _Asking:
     def _limit(self) -> float:
         """A little less than the limit of an item, after which the process ends with all its questions."""
         return 0.9 * (self.seconds or 0.0)
-
-    def _wait(self) -> float:
-        first = min(began for _, began in self._began.values())
-        return max(first + self._limit - perf_counter(), 0.01)
 
     def _begin(self, output: str, question: str) -> None:
         future = Future[SystemReply]()
