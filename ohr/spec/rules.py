@@ -74,8 +74,9 @@ def _of_stages(
         yield ("evaluate",), "generation and overall need at least one entry under `generators`"
     others = {*names(named["retrievers"]), *names(named["generators"])}
     for key in ("agents", "systems"):
-        if named[key] and "overall" not in stages:
-            yield (key,), f"{key} are evaluated in the stage overall: `evaluate` must have it"
+        if named[key] and not stages & {"overall", *(["retrieval"] if key == "systems" else [])}:
+            also = "retrieval or " if key == "systems" else ""
+            yield (key,), f"{key} are evaluated in the stage {also}overall: `evaluate` must have it"
         for name in sorted(others.intersection(names(named[key]))):
             yield (key,), f"{quoted(name)} is a retriever or generator too: give the {key[:-1]} another `name`"
     for name in sorted({*names(named["agents"])}.intersection(names(named["systems"]))):
