@@ -127,7 +127,7 @@ class Api(Handler):
             if scheme.lower() != "bearer" or not given:
                 message = "Invalid Authorization header format. Expected 'Bearer <token>'."
                 raise Refusal(HTTPStatus.UNAUTHORIZED, message, 1001, "invalid_api_key")
-            if not hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode()):
+            if not hmac.compare_digest(given.strip().encode("latin-1"), self.token.encode()):  # bytes as they were sent
                 raise Refusal(HTTPStatus.UNAUTHORIZED, "The token is not the server's.", 1002, "invalid_api_key")
         if self.command == "POST" and self.headers.get_content_type() != "application/json":
             raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the Content-Type must be application/json")
@@ -147,10 +147,8 @@ class Api(Handler):
 
     def _retrieve(self, body: bytes) -> None:
         asked = _parsed(body, _Retrieval)
-        names, setting = self.pipeline.names, asked.retrieval_setting
-        if asked.knowledge_id not in names:
-            message = f"no knowledge_id {asked.knowledge_id[:200]!r}. {choices(asked.knowledge_id, names)}"
-            raise Refusal(HTTPStatus.NOT_FOUND, message, 2001)
+        setting = asked.retrieval_setting
+        self._need("knowledge_id", asked.knowledge_id, 2001)
         if (asked.metadata_condition or {}).get("conditions"):
             raise Refusal(HTTPStatus.BAD_REQUEST, "metadata_condition is not served: leave it out")
         found = self.pipeline.search(asked.knowledge_id, asked.query, setting.top_k or self.pipeline.retriever.top_k)
@@ -175,9 +173,7 @@ class Api(Handler):
     def _chat(self, body: bytes) -> None:
         self._need_generator()
         asked = _parsed(body, _Chat)
-        if asked.model not in self.pipeline.names:
-            unknown = f"no model {asked.model[:200]!r}. {choices(asked.model, self.pipeline.names)}"
-            raise Refusal(HTTPStatus.NOT_FOUND, unknown, code="model_not_found")
+        self._need("model", asked.model, code="model_not_found")
         if asked.n not in (None, 1):
             raise Refusal(HTTPStatus.BAD_REQUEST, "n must be 1: the run's generator answers once")
         reply, answer = self.pipeline.answer(asked.model, _question(asked.messages))
@@ -198,6 +194,11 @@ class Api(Handler):
         lines = [json.dumps({**about, "object": "chat.completion.chunk", **piece}) for piece in pieces]
         stream = "".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"])
         self.send(HTTPStatus.OK, "text/event-stream", stream.encode())
+
+    def _need(self, key: str, name: str, number: int = 0, code: str | None = None) -> None:
+        if name not in (names := self.pipeline.names):
+            message = f"no {key} {name[:200]!r}. {choices(name, names)}"
+            raise Refusal(HTTPStatus.NOT_FOUND, message, number, code)
 
     def _need_generator(self) -> None:
         if self.pipeline.generator is None:

@@ -98,10 +98,10 @@ class Pipeline:
         return self._alone(self._search, name, text, top_k)[1]
 
     def answer(self, name: str, text: str) -> tuple[Completion, str]:
-        """Answer a text from what the retriever finds in one of `names`; returns the reply, and the answer in it.
+        """Answer a text from what the retriever finds; returns the reply, and the answer in it. It needs a generator.
 
         Raises:
-            StageError: the retriever or the generator failed, or there is no generator.
+            StageError: the retriever or the generator failed.
         """
         return self._alone(self._answer, name, text)
 
@@ -121,8 +121,8 @@ class Pipeline:
         return question, [Found(index.chunks[hit.place], hit.score) for hit in ranked[0]]
 
     def _answer(self, name: str, text: str) -> tuple[Completion, str]:
-        if self.generator is None or self._prompts is None:
-            raise StageError("generator", name, "the run has none")
+        assert self.generator is not None
+        assert self._prompts is not None
         question, hits = self._search(name, text, self.retriever.top_k)
         asked = self._prompts.asked(question, [as_passage(hit.chunk) for hit in hits], self._inputs)
         try:

@@ -45,12 +45,15 @@ _BESIDE = 3
 """Pages among which one is looked for beside a page that is known to hold a part of the passage."""
 _LEAST = 0.2
 """Least share of a passage, by weight, that its pages hold together."""
+_PART = 0.2
+"""Least share of what the first page holds, but for pages beside such a page: a title that a system puts before its
+passages is on the title page, too."""
 _ENOUGH, _FEW, _CLEARLY = 0.5, 0.2, 2
 """A page holds half of its stretch, or a fifth and twice as much as any other document, which clauses that contracts
 share do not."""
 _SHORT = 20
 """Letters below which only a page counts that alone holds all of the passage: evidence of fewer is too weak."""
-_WINDOW, _CANDIDATES, _POSTINGS = 4000, 8, 20_000
+_WINDOW, _CANDIDATES, _POSTINGS = 4000, 8, 10_000
 """Letters that are looked at together; pages that are compared, and one more for 200 letters; places in the index that
 are read for them, those of rare n-grams first."""
 _NEVER = -1e6
@@ -93,7 +96,9 @@ class PageLocator:
             weight += total
         if sum(amounts.values()) < _LEAST * weight:
             return ()
-        return tuple(self._pages[place] for place, _ in amounts.most_common())
+        large = [self._pages[place] for place, amount in amounts.items() if amount >= _PART * max(amounts.values())]
+        located = (self._pages[place] for place, _ in amounts.most_common())
+        return tuple(page for page in located if any(_beside(page, other) for other in large))
 
     def _alone(self, grams: Numbers, allowed: Any) -> tuple[PageId, ...]:
         """Return the page that holds all n-grams, if there is exactly one."""
@@ -161,9 +166,13 @@ def _holders(pages: Sequence[PageId], hits: Numbers, weights: Numbers, losses: N
             continue
         holders[stretch] = row
         evidence[:, stretch] -= evidence[row, stretch]  # from now on, another page must have more of this stretch
-        for place, (document, number) in enumerate(pages):
-            if document == pages[row][0] and abs(number - pages[row][1]) <= 1:
+        for place, page in enumerate(pages):
+            if _beside(page, pages[row]):
                 least[place] = log(_BESIDE * len(weights))
+
+
+def _beside(page: PageId, other: PageId) -> bool:
+    return page[0] == other[0] and abs(page[1] - other[1]) <= 1
 
 
 def _letters(text: str) -> Numbers:

@@ -252,7 +252,7 @@ def test_other_addresses_verbs_types_and_names_are_refused(client):
 
 
 def test_a_token_is_asked_of_every_request_and_never_shown(there, served, monkeypatch, capfd):
-    secret = "correct horse battery staple"
+    secret = "correct hörse battery staple"
     monkeypatch.setenv("OHR_TOKEN", secret)
     words = ("small", "--condition", CONDITION, "--host", "0.0.0.0", "--token", "OHR_TOKEN")
     with served(*words) as client:
@@ -263,7 +263,7 @@ def test_a_token_is_asked_of_every_request_and_never_shown(there, served, monkey
             assert secret not in reply.text
             refused = client.get("/v1/models")
             assert (refused.status_code, refused.json()["error"]["code"]) == (401, "invalid_api_key")
-        client.headers = {"Authorization": f"Bearer {secret}"}
+        client.headers = {"Authorization": f"Bearer {secret}".encode()}
         assert len(records(retrieve(client))) == 2
         client.headers["Host"] = "ohr.example"
         assert client.get("/v1/models").status_code == 200
@@ -335,7 +335,7 @@ def test_a_run_without_a_retriever_has_nothing_to_serve(ohr, home):
     assert (refused.exit_code, "nothing to serve" in refused.stderr) == (2, True)
 
 
-def test_a_generator_that_sees_pages_is_asked_as_in_the_run_and_its_fault_is_told(
+def test_a_generator_that_sees_pages_is_asked_as_in_the_run_and_its_fault_is_named(
     ohr, home, served, chat_server, monkeypatch
 ):
     key = "sk-0123456789abcdef"

@@ -80,6 +80,16 @@ def test_a_header_that_is_on_every_page_does_not_count():
     assert PageLocator(pages).locate(header + PAGES[LEASE, 1][900:1300]) == ((LEASE, 1),)
 
 
+def test_a_title_does_not_bring_the_title_page_in():
+    title = "# Budgeted token pruning for long documents, by Osric Tamblyn and Ines Quarrow\n\n"
+    pages = {
+        ("pruning", 0): title + TEXT,
+        **{("pruning", index + 1): text for index, text in enumerate(PAGES.values())},
+    }
+    locator = PageLocator({page: [text] for page, text in pages.items()})
+    assert locator.locate(title + pages["pruning", 60][500:1300]) == (("pruning", 60),)
+
+
 def test_the_first_of_equal_pages_is_named():
     copies = {("copy", index): [TEXT] for index in range(40)}
     others = {page: [text] for page, text in PAGES.items() if page[0] != LEASE}
