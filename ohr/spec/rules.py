@@ -74,10 +74,10 @@ def _of_stages(
         yield ("evaluate",), "generation and overall need at least one entry under `generators`"
     others = {*names(named["retrievers"]), *names(named["generators"])}
     for key in ("agents", "systems"):
-        answering = [item for item in named[key] if getattr(item.stage, "answers", True)]
-        if answering and "overall" not in stages:
-            yield (key,), f"{key} are evaluated in the stage overall: `evaluate` must have it"
-        elif len(answering) < len(named[key]) and "retrieval" not in stages:
+        if named[key] and not stages & {"overall", *(["retrieval"] if key == "systems" else [])}:
+            also = "retrieval or " if key == "systems" else ""
+            yield (key,), f"{key} are evaluated in the stage {also}overall: `evaluate` must have it"
+        elif "retrieval" not in stages and not all(getattr(item.stage, "answers", True) for item in named[key]):
             yield (key,), "systems without answers are evaluated in the stage retrieval: `evaluate` must have it"
         for name in sorted(others.intersection(names(named[key]))):
             yield (key,), f"{quoted(name)} is a retriever or generator too: give the {key[:-1]} another `name`"

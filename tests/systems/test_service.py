@@ -83,6 +83,21 @@ def test_the_service_scores_as_the_same_pipeline_inside_ohr(url, tmp_path, monke
             assert stage == "overall" or curve == sorted(curve, reverse=True)
 
 
+def test_a_system_that_retrieves_only_is_scored_by_its_contexts_alone(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    spec = SPEC.replace("http://127.0.0.1:8700", url).replace("    answer: answer  ", "    #")
+    Path("only.yaml").write_text(spec.replace("[retrieval, overall]", "[retrieval]\nlimit: 1"))
+    done = command("run", "only.yaml", "--executor", "inline", "--no-figures", "--no-report")
+    assert done.exit_code == 0, done.output
+    (folder,) = (tmp_path / "runs" / "your-rag").glob("*-*")
+    scores = read_rows(folder / "scores.parquet")
+    assert "overall" not in {row["stage"] for row in scores}
+    assert max(row["value"] for row in scores if row["stage"] == "retrieval" and row["metric"] == "lcs") > 0
+    Path("none.yaml").write_text(SPEC.replace("[retrieval, overall]", "[page]"))
+    refused = command("check", "none.yaml")
+    assert "systems are evaluated in the stage retrieval or overall: `evaluate` must have it" in refused.output
+
+
 def test_a_service_that_was_stopped_finds_its_collections_again(tmp_path):
     with serving(tmp_path) as url:
         assert upload(url, b"The lease began in 1964.\n").json() == {"collection": "law", "files": ["lease.md"]}
