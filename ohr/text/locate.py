@@ -33,8 +33,8 @@ _FACTORS = np.random.default_rng(0).integers(1 << 63, size=_LENGTH, dtype=np.uin
 _BITS, _SLICES = 22, 8
 """Of a hash; and slices of all hashes that are sorted one after the other, to save memory."""
 
-# Set on the odd documents of mini and two quarters of OHRBench's, of which speed/locate.py measures the others. Results
-# change little if each is halved or doubled, but _LEAST and _FEW, which weigh foreign texts against damaged ones.
+# Chosen on the odd documents of mini and two quarters of OHRBench's; speed/locate.py judges the others. Within half and
+# twice its value, none moved a row by more than three points. _LEAST and _FEW weigh foreign texts against damaged ones.
 _SURVIVES = 0.3
 """Share of a page's n-grams that outlast the worst reading: at 20% of wrong letters, 0.8 ** 6."""
 _CHANCE, _CHANCE_PAGES = 0.05, 5
@@ -53,7 +53,7 @@ _ENOUGH, _FEW, _CLEARLY = 0.5, 0.2, 2
 share do not."""
 _SHORT = 20
 """Letters below which only a page counts that alone holds all of the passage: evidence of fewer is too weak."""
-_WINDOW, _CANDIDATES, _POSTINGS = 4000, 8, 10_000
+_WINDOW, _CANDIDATES, _POSTINGS = 4000, 8, 5000
 """Letters that are looked at together; pages that are compared, and one more for 200 letters; places in the index that
 are read for them, those of rare n-grams first."""
 _NEVER = -1e6
