@@ -53,7 +53,7 @@ _ENOUGH, _FEW, _CLEARLY = 0.5, 0.2, 2
 share do not."""
 _SHORT = 20
 """Letters below which only a page counts that alone holds all of the passage: evidence of fewer is too weak."""
-_WINDOW, _CANDIDATES, _POSTINGS = 4000, 8, 5000
+_WINDOW, _CANDIDATES, _POSTINGS = 4000, 8, 10_000
 """Letters that are looked at together; pages that are compared, and one more for 200 letters; places in the index that
 are read for them, those of rare n-grams first."""
 _NEVER = -1e6
