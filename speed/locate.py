@@ -3,9 +3,10 @@
 Passages are cut at random from mini's even documents (its odd ones set the constants), in English and Chinese: as they
 are, re-wrapped, joined across two pages, with headers and a page's number added. The index has the truth and one draw
 of the noise, the passage is of another draw: the channel at three rates; with `tesseract`, its readings of three blurs,
-English only (some 400 pages are read: half an hour). Foreign texts are of the odd documents, at the same noise. With OHRBENCH_DATA, the same on
-quarters of its documents, and on MinerU's readings with an index of the truth alone: many of its pages share clauses,
-notices and titles, and a passage that is on several is counted as missed unless their texts are equal.
+English only (some 400 pages are read, half an hour). Foreign texts are of the odd documents, at the same noise. With
+OHRBENCH_DATA, the same on quarters of its documents, and on MinerU's readings with an index of the truth alone: many of
+its pages share clauses, notices and titles, and a passage that is on several is counted as missed unless their texts
+are equal.
 
     [OHRBENCH_DATA=DIR] python speed/locate.py [tesseract]
 """
