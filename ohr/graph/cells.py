@@ -197,7 +197,7 @@ def search_place(search: Search) -> tuple[str, str, str]:
 def drawn_once(spec: Spec) -> Iterator[str]:
     """Yield a note where each noise is drawn once for the sake of systems: intervals hold no spread between draws."""
     if spec.systems and spec.replicates == 1:
-        yield "each noise is drawn once, as each draw is ingested by itself; `replicates: 3` shows how much draws differ"
+        yield "each noise is drawn once, as each draw is ingested by itself; `replicates: 3` shows how draws differ"
 
 
 def unreached(spec: Spec) -> Iterator[str]:
