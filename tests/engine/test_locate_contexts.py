@@ -19,7 +19,7 @@ def test_the_latest_locator_is_kept(monkeypatch):
 
     def locator(key, truth=TRUTH):
         inputs = SimpleNamespace(truth={"lease": [Page("lease", 0, truth)]})
-        return locate_contexts._locator(Context(None, inputs), ["lease"], [key])
+        return locate_contexts._pages(Context(None, inputs), ["lease"], [key])[0]
 
     noisy = locator("noisy")
     assert noisy.locate(TRUTH) == noisy.locate(READ) == (("lease", 0),)
