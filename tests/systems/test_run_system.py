@@ -188,7 +188,10 @@ def test_fresh_answers_are_asked_again(home):
         ({"class: Rag": "class: Nobody"}, "has no class Nobody"),
         ({"class: Rag, ": ""}, "systems.0.class: is required"),
         ({"documents: text": "documents: scans"}, "documents"),
-        ({"evaluate: [retrieval, overall]": "evaluate: [page]"}, "systems are evaluated in the stage retrieval or overall"),
+        (
+            {"evaluate: [retrieval, overall]": "evaluate: [page]"},
+            "systems are evaluated in the stage retrieval or overall",
+        ),
     ],
 )
 def test_a_wrong_spec_is_refused_with_a_sentence(home, change, words):
