@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, ValidationInfo, field_validator, model_validator
 
+from ohr.child import Ended, call
 from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.messages.secrets import SHORTEST
 from ohr.models.locate import content_digest
 
-from .child import Ended, call
 from .formats.known import FormatName, reader_version
 from .formats.written import pages_written
 from .structured import StructuredOcr, of_view

@@ -6,12 +6,14 @@ import sysconfig
 from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from PIL import Image
 
 from ohr.contracts import FAMILIES
+from ohr.examples.service import Service
 from ohr.registry import Registry
 from ohr.testing import (
     check_agent,
@@ -22,6 +24,8 @@ from ohr.testing import (
     check_metric,
     check_ocr,
     check_retriever,
+    check_stage,
+    check_system,
     check_text_noise,
 )
 
@@ -100,18 +104,16 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return ocr_arguments(kind, tmp_path, request.getfixturevalue)
             case "image_noise", "augraphy":
                 return {"effect": "Gamma"}
-            case "benchmark", "ohrbench":
-                return {"root": ohrbench_folder(tmp_path)}
-            case "benchmark", kind if kind in FINANCE:
-                return {"root": "sample"}
-            case "benchmark", "folder":
-                return own_folder(tmp_path)
+            case "benchmark", _:
+                return benchmark_arguments(kind, tmp_path)
             case "generator", _:
                 return generator_arguments(kind, request.getfixturevalue)
             case "metric", _:
                 return metric_arguments(kind)
             case "retriever", _:
                 return retriever_arguments(kind, lambda model: str(request.getfixturevalue(model)))
+            case "system", _:
+                return system_arguments(kind, tmp_path, request.getfixturevalue)
         return {}
 
     return give
@@ -211,6 +213,13 @@ def generator_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, o
     return {}
 
 
+def benchmark_arguments(kind: str, home: Path) -> dict[str, object]:
+    """Samples, and data of one page."""
+    if kind in FINANCE:
+        return {"root": "sample"}
+    return {"ohrbench": lambda: {"root": ohrbench_folder(home)}, "folder": lambda: own_folder(home)}.get(kind, dict)()
+
+
 def ohrbench_folder(root: Path) -> Path:
     """Write a benchmark of one page and one question."""
     import pypdfium2
@@ -233,6 +242,51 @@ def own_folder(home: Path) -> dict[str, object]:
     asked = {"question": "When?", "answers": "1964", "document": "law", "page": 1, "evidence": "in 1964"}
     (home / "q.json").write_text(json.dumps([asked]))
     return {"root": home / "docs", "questions": home / "q.json"}
+
+
+@pytest.fixture
+def rag_service(tmp_path: Path):
+    """The example service."""
+    with Service(tmp_path / "collections") as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/collections"
+        server.shutdown()
+
+
+def system_arguments(kind: str, home: Path, fixture: Callable[[str], Any]) -> dict[str, object]:
+    """A class, and a service."""
+    if kind == "python":
+        return {"file": own_system(home), "class": "Rag", "documents": "text"}
+    if kind == "files":
+        return {"folder": home}
+    url = fixture("rag_service")
+    return {
+        "documents": "text",
+        "url": f"{url}/{{handle}}/ask",
+        "body": {"question": "{question}"},
+        "answer": "answer",
+        "contexts": "contexts",
+        "context": {"document": "document", "page": "page", "score": "score"},
+        "may_be_empty": True,
+        "ingest": {"url": f"{url}/{{name}}/documents", "field": "file"},
+    }
+
+
+def own_system(home: Path) -> Path:
+    """Write a user's class, which knows nothing of ohr."""
+    (home / "rag.py").write_text(
+        "class Rag:\n"
+        "    def ingest(self, folder, name):\n"
+        "        self.texts = [file.read_text().split('\\n\\n') for file in sorted(folder.iterdir())]\n"
+        "    def ask(self, question):\n"
+        "        asked = set(question.lower().split())\n"
+        "        texts = [text for parts in self.texts for text in parts]\n"
+        "        best = sorted(texts, key=lambda text: -len(asked & set(text.lower().split())))[:3]\n"
+        "        return {'answer': best[0] if best else '', 'contexts': best}\n"
+        "    def answer(self, question, contexts):\n"
+        "        return contexts[0] if contexts else ''\n"
+    )
+    return home / "rag.py"
 
 
 @pytest.fixture
@@ -284,6 +338,12 @@ def test_generator(plugin, kind):
 @pytest.mark.parametrize("kind", REGISTRY.names("agent"))
 def test_agent(request, kind):
     check_agent(REGISTRY.load("agent", kind)(**agent_arguments(kind, request.getfixturevalue)))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("system"))
+def test_system(plugin, kind):
+    # answers from files are to the questions of one study only
+    (check_stage if kind == "files" else check_system)(plugin("system", kind))
 
 
 @pytest.mark.parametrize("kind", REGISTRY.names("metric"))

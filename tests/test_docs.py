@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from typer.main import get_command
@@ -17,6 +18,8 @@ from typer.testing import CliRunner
 
 from ohr.cli.app import app
 from ohr.contracts import FAMILIES
+from ohr.examples.service import Service
+from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.schema import MEASURED, schema
 from ohr.spec.file_keys import KnowledgeBaseEntry, SpecFile
 from ohr.spec.model import Spec
@@ -68,8 +71,9 @@ OHR = get_command(app)
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PROMPTS = [block for block in BLOCKS if block.info == "yaml prompt"]
 SPECS = [block for block in BLOCKS if block.info == "yaml"]
+SYSTEMS = ROOT / "docs" / "add-a-system.md"
 WITH_PYTHON = sorted(
-    {block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md", *TUTORIALS}
+    {block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md", SYSTEMS, *TUTORIALS}
 )
 COMMANDS = [
     (str(block), line.split("#")[0].strip())
@@ -143,7 +147,9 @@ def test_a_spec_in_the_docs_is_valid(block: Block, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.acceptance  # the pages' Python and specs are tested by themselves
-@pytest.mark.parametrize("block", [block for block in SPECS if block.page.stem.startswith("add-")], ids=str)
+@pytest.mark.parametrize(
+    "block", [block for block in SPECS if block.page.stem.startswith("add-") and block.page != SYSTEMS], ids=str
+)
 def test_a_walk_ends_in_a_run(block: Block, folder: Path):
     write_named(block.page, folder)
     done = CliRunner().invoke(
@@ -155,6 +161,45 @@ def test_a_walk_ends_in_a_run(block: Block, folder: Path):
 @pytest.mark.acceptance  # each is a study of its own, of 15 seconds and more
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_a_tutorial_runs_from_top_to_bottom(page: Path, folder: Path):
+    walk(page, folder)
+
+
+@pytest.mark.slow
+def test_the_walk_of_a_system_runs_against_the_service(folder: Path):
+    with Service(folder / "collections") as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        page = folder / "page.md"
+        page.write_text(SYSTEMS.read_text(encoding="utf-8").replace(":8700", f":{server.server_address[1]}"))
+        walk(page, folder)
+        server.shutdown()
+    for name, retriever in (("service", "service"), ("offline", "ours")):
+        (run,) = (folder / "runs" / name).glob("*-*")
+        scores = read_rows(run / "scores.parquet")
+        values: dict[str, list[float]] = {"0.25": [], "0.75": [], "": []}
+        for row in scores:
+            if (row["stage"], row["metric"], row["retriever"]) == ("retrieval", "lcs", retriever):
+                values["" if row["knob_value"] is None else str(row["knob_value"])].append(row["value"])
+        clean, noisy = (sum(values[level]) / len(values[level]) for level in ("", "0.75"))
+        assert clean > noisy > 0
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "docs" / "examples" / "systems").glob("*.py")), ids=lambda path: path.stem
+)
+def test_an_example_of_a_system_is_shown_as_it_is(example: Path):
+    shown = {block.name: block.text for block in blocks(SYSTEMS)}
+    assert shown.get(example.name, example.read_text(encoding="utf-8")) == example.read_text(encoding="utf-8")
+    assert f"(examples/systems/{example.name})" in SYSTEMS.read_text(encoding="utf-8") or example.name in shown
+
+
+def test_the_spec_of_a_python_class_is_valid(folder: Path):
+    write_named(SYSTEMS, folder)
+    (system,) = read_spec(folder / "blur.yaml", trust_plugins=True).systems
+    assert system.name == "llama_index"
+
+
+def walk(page: Path, folder: Path) -> None:
+    """Run a page's Python and commands from top to bottom in `folder`."""
     write_named(page, folder)
     for block in blocks(page):
         if block.info == "python":

@@ -19,6 +19,7 @@ from ohr.contracts import (
     Agent,
     Ask,
     Completion,
+    Context,
     Conversation,
     Generator,
     Hit,
@@ -35,10 +36,12 @@ from ohr.contracts import (
     Recognition,
     Retriever,
     Search,
+    SystemReply,
     TextNoise,
     Turn,
 )
 from ohr.errors import DataError
+from ohr.examples.system import Example as Rag
 from ohr.generators.extractive import Extractive
 from ohr.keys import identity
 from ohr.messages.blame import fault_of
@@ -633,7 +636,66 @@ def test_a_part_need_not_be_a_plugin_of_its_own(tmp_path):
     testing.check_agent(Asks(reader=script(tmp_path, {"id": "*", "replies": ["x"]})))
 
 
+class Keeps(Rag, kind="keeps"):
+    """Keeps its documents in a folder of this process, and breaks one promise."""
+
+    way: Annotated[str, Field(description="What it does wrong.")] = ""
+
+    def ingest(self, folder, name):
+        if self.way == "empty" and not any(folder.iterdir()):
+            raise ValueError("no document")
+        if self.way == "folder":
+            next(folder.iterdir()).unlink()
+            return []
+        texts = super().ingest(folder, name)
+        KEPT[self.way] = texts
+        return object() if self.way == "handle" else texts
+
+    def ask(self, question, handle):
+        reply = super().ask(question, KEPT[self.way] if self.way == "one" else handle)
+        match self.way:
+            case "text":
+                return reply.answer
+            case "order":
+                return replace(reply, contexts=[Context("a", score=1.0), Context("b", score=2.0), *reply.contexts])
+            case "page":
+                return replace(reply, contexts=[Context("a", page="3")])
+            case "silent":
+                return SystemReply("")
+        return reply
+
+
+KEPT: dict[str, list[list[str]]] = {}
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ("folder", "`ingest` must not change the folder of the documents"),
+        ("handle", "`ingest` must return JSON, since the class is `lasting`: Object of type object is not JSON"),
+        ("one", "conditions that are ingested later must not change earlier ones"),
+        ("text", "reply to 'When did the lease of the ferry berth be': a system's reply must be a SystemReply"),
+        ("order", "contexts must come best first"),
+        ("page", "a context's page must be a whole number, not '3'"),
+        ("silent", "'When did the lease of the ferry berth begin?' must lead to '1964', each time and in each thread"),
+    ],
+)
+def test_a_system_that_breaks_a_promise_is_caught(way, message):
+    with pytest.raises(AssertionError) as caught:
+        testing.check_system(Keeps(way=way))
+    assert message in str(caught.value)
+
+
+def test_a_system_that_finds_nothing_may_pass():
+    testing.check_system(Keeps(way="silent"), finds=False)
+
+
+def test_a_system_may_refuse_to_work_without_a_document():
+    testing.check_system(Keeps(way="empty"))
+
+
 def test_good_plugins_pass():
+    testing.check_system(Keeps())
     testing.check_chunker(PageChunker())
     testing.check_generator(Echo())
     testing.check_retriever(SpoiltBM25())

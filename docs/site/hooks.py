@@ -41,4 +41,4 @@ def page_of(notebook):
 def on_page_markdown(markdown, **_):
     """Take words for the tests (`yaml fragment`) off the fences, and lead links to notebooks to their pages."""
     markdown = re.sub(r"(\]\(\S*notebooks/[\w-]+)\.ipynb\)", r"\1.md)", markdown)
-    return re.sub(r"^( *```[a-z]+) (?:fragment|prompt)$", r"\1", markdown, flags=re.MULTILINE)
+    return re.sub(r"^( *```[a-z]+) (?:fragment|prompt)\b", r"\1", markdown, flags=re.MULTILINE)

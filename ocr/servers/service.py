@@ -18,8 +18,9 @@ from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.messages.secrets import without_key
-from ohr.models.chat_client import REFUSED, noted, passes, refused, retry_after
+from ohr.models.chat_client import Failure, retry_after
 from ohr.models.chat_server import check_key, key_of
+from ohr.models.tries import Tries
 
 from ..formats import azure, docling, mistral, paddleocr
 from ..formats.known import FormatName, reader_version
@@ -97,10 +98,6 @@ CALLS = {
 }
 
 
-class _Failed(Exception):
-    """A request that failed; the message is for people."""
-
-
 class Service(StructuredOcr, kind="service"):
     """Sends page images or PDFs to Azure Document Intelligence, Mistral OCR, docling-serve or PaddleX serving.
 
@@ -176,7 +173,7 @@ class Service(StructuredOcr, kind="service"):
         began = perf_counter()
         try:
             pages = self._pages(file, is_pdf, monotonic() + self.timeout * count)
-        except _Failed as error:
+        except Failure as error:
             return [Recognition(error=str(error))] * count
         seconds = (perf_counter() - began) / count
         if pages and max(pages) >= count:
@@ -200,43 +197,23 @@ class Service(StructuredOcr, kind="service"):
             return _pages_of(call, _json(reply))
 
     def _sent(self, send: Callable[[], Any], end: float) -> Any:
-        """Send a request until it is accepted, the tries are used up, or the time is."""
-        httpx = extras.load("httpx", "openai")
         asked = (self.base_url, self.model, os.environ.get(self.api_key_env or "", ""))
-        if known := refused(*asked):
-            raise _Failed(known)
-        for turn in range(self.retries + 1):
-            try:
-                reply = send()
-                if reply.status_code < 300:
-                    noted(*asked, "")
-                    return reply
-                problem = f"the service answered {reply.status_code}: {self._masked(reply.text)}"
-                if reply.status_code in REFUSED:
-                    raise _Failed(noted(*asked, problem, refusal=True))
-                wait = retry_after(reply.headers) if passes(reply.status_code) else None
-            except httpx.RequestError as error:
-                problem, wait = f"cannot reach {self.base_url}: {self._masked(str(error)) or type(error).__name__}", 0.0
-            pause = max(wait or 0.0, self.backoff * 2**turn)
-            if wait is None or turn == self.retries or monotonic() + pause >= end:
-                break
-            sleep(pause)
-        raise _Failed(problem)
+        return Tries(self.base_url, asked, self.retries, self.backoff, self._masked).sent(send, end)
 
     def _polled(self, http: Any, reply: Any, end: float) -> Any:
         """Wait for the result at the place that the reply names."""
         place = reply.headers.get("operation-location")
         if not place or not str(place).startswith(self.base_url.rstrip("/")):  # the key goes nowhere else
-            raise _Failed("the service did not say where the result will be")
+            raise Failure("the service did not say where the result will be")
         while monotonic() < end:
             reply = self._sent(partial(http.get, place), end)
             status = _json(reply).get("status")
             if status == "succeeded":
                 return reply
             if status == "failed":
-                raise _Failed(f"the service failed: {self._masked(reply.text)}")
+                raise Failure(f"the service failed: {self._masked(reply.text)}")
             sleep(min(retry_after(reply.headers) or _POLL, max(end - monotonic(), 0)))
-        raise _Failed(f"no result within {self.timeout:g} s a page")
+        raise Failure(f"no result within {self.timeout:g} s a page")
 
     def _masked(self, text: str) -> str:
         return " ".join(without_key(text, os.environ.get(self.api_key_env or "", "")).split())[:200]
@@ -246,13 +223,13 @@ def _pages_of(call: Call, parsed: Any) -> Pages:
     try:
         return call.read(parsed)
     except Unreadable as error:
-        raise _Failed(f"its result is {error}") from None
+        raise Failure(f"its result is {error}") from None
     except (AttributeError, IndexError, KeyError, TypeError, RecursionError) as error:  # a reply may hold anything
-        raise _Failed(f"its result is not as expected ({type(error).__name__}: {error})") from None
+        raise Failure(f"its result is not as expected ({type(error).__name__}: {error})") from None
 
 
 def _json(reply: Any) -> Any:
     try:
         return reply.json()
     except ValueError:
-        raise _Failed(f"the reply is not JSON: {' '.join(reply.text.split())[:100]}") from None
+        raise Failure(f"the reply is not JSON: {' '.join(reply.text.split())[:100]}") from None

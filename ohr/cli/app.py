@@ -15,6 +15,7 @@ from ohr.cli.compare import compare
 from ohr.cli.demo import demo
 from ohr.cli.display.console import report, say
 from ohr.cli.export import export
+from ohr.cli.hand_over import hand_over
 from ohr.cli.init import init
 from ohr.cli.new import new
 from ohr.cli.plan import plan
@@ -23,6 +24,7 @@ from ohr.cli.report import report as report_command
 from ohr.cli.run import run
 from ohr.cli.runs import runs
 from ohr.cli.schema import schema
+from ohr.cli.serve import serve
 from ohr.cli.show import show
 from ohr.cli.status import status
 from ohr.cli.view import view
@@ -74,6 +76,7 @@ for command in (
     run,
     check,
     plan,
+    hand_over,
     plot,
     runs,
     status,
@@ -81,6 +84,7 @@ for command in (
     compare,
     report_command,
     view,
+    serve,
     export,
     schema,
     new,

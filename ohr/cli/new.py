@@ -26,7 +26,7 @@ retrievers:
   - {retriever}
 generators:
   - {generator}
-{agents}{metrics}evaluate: [retrieval, overall]
+{agents}{systems}{metrics}evaluate: [retrieval, overall]
 """
 _BLANK = {
     "benchmark": "{kind: mini, languages: [en], max_pages: 1}",
@@ -35,6 +35,7 @@ _BLANK = {
     "retriever": "{kind: bm25, top_k: 2}",
     "generator": "{kind: extractive}",
     "agents": "",
+    "systems": "",
     "metrics": "",
 }
 _FORMATTING = "  - {{name: formatting, text_noise: {{kind: formatting, rate: [0.3, 0.6]}}}}\n"
@@ -99,7 +100,7 @@ def files_of(family: str, kind: str) -> dict[str, str]:
 
 
 def _spec(family: str, kind: str) -> str:
-    lists = {"agent": "agents", "metric": "metrics"}  # which other families need not have
+    lists = {"agent": "agents", "system": "systems", "metric": "metrics"}  # which other families need not have
     named = {key: (slot, f"{slot}:\n  - {{kind: {kind}}}\n") for key, slot in lists.items()}
     slot, text = named.get(family, (family, f"{{kind: {kind}}}"))
     bases = _BASES.get(family, _FORMATTING).format(name=kind)

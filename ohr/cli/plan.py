@@ -83,7 +83,7 @@ def _print(name: str, made: "Plan", planned: "Planned", processes: int) -> None:
 def _left(made: "Plan", workers: int) -> str:
     if not any(count.left for count in made.steps.values()):
         return "left to do: nothing"
-    waits = ("pages to recognise", "prompts to answer", "agent questions")
+    waits = ("pages to recognise", "prompts to answer", "agent questions", "system questions")
     if not any(made.steps[name].left for name in waits if name in made.steps):
         return "left to do: no page to recognise and no prompt to answer; the rest is not timed"
     minutes = "time unknown: no page or answer was timed here yet"
@@ -92,4 +92,5 @@ def _left(made: "Plan", workers: int) -> str:
     if made.agent_calls:
         calls = counted(made.agent_calls, "call")
         minutes = f"at most {calls} of agents with {made.agent_tokens:,} prompt tokens; {minutes}"
-    return f"left to do: about {made.tokens:,} prompt tokens; {minutes}"
+    asked = f"about {made.tokens:,} prompt tokens; " if made.tokens or not made.steps.get("system questions") else ""
+    return f"left to do: {asked}{minutes}"

@@ -26,15 +26,12 @@ def view(
     from ohr import extras
     from ohr.errors import DataError
     from ohr.report.html.serve import Site, make_server
+    from ohr.serving.http import serve_until_interrupted
 
     extras.require("jinja2", "report")
     if not runs.is_dir():
         raise DataError(f"{runs}: there is no such folder: name the folder of runs with --runs")
-    site = Site(runs, _progress, trust_plugins=trust_plugins)
-    try:
-        server = make_server(site, port)
-    except OSError:
-        raise DataError(f"port {port} is taken: choose another with --port, or 0 for a free one") from None
+    server = make_server(Site(runs, _progress, trust_plugins=trust_plugins), port)
     address = f"http://127.0.0.1:{server.server_port}/"
     say(address)
     report("Press Ctrl-C to end.")
@@ -42,12 +39,7 @@ def view(
         import webbrowser
 
         webbrowser.open(address)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        server.server_close()
+    serve_until_interrupted(server)
 
 
 def _progress(folder: Path) -> list[dict[str, Any]]:

@@ -32,6 +32,7 @@ from ohr.contracts.noise import ImageNoise, TextNoise
 from ohr.contracts.ocr import ABSENT, AnyOcr, OcrBackend, RecordedOcr
 from ohr.contracts.retrieval import AnyRetriever, Index, PageRetriever, QueryRetriever, Retriever
 from ohr.contracts.stage import Resources, Stage, execution, yaml_keys
+from ohr.contracts.system import Context, GivenContexts, System, SystemReply
 from ohr.contracts.values import (
     SOURCES,
     Block,
@@ -76,6 +77,7 @@ __all__ = [
     "Chunk",
     "Chunker",
     "Completion",
+    "Context",
     "Conversation",
     "Desk",
     "Document",
@@ -86,6 +88,7 @@ __all__ = [
     "EvidenceSource",
     "Found",
     "Generator",
+    "GivenContexts",
     "Hit",
     "Image",
     "ImageNoise",
@@ -123,6 +126,8 @@ __all__ = [
     "Span",
     "Stage",
     "Steps",
+    "System",
+    "SystemReply",
     "Tally",
     "TextNoise",
     "Turn",
@@ -140,6 +145,7 @@ FAMILIES: dict[str, tuple[type[Stage], str]] = {
     "retriever": (AnyRetriever, "ohr.retrievers"),
     "generator": (Generator, "ohr.generators"),
     "agent": (Agent, "ohr.agents"),
+    "system": (System, "ohr.systems"),
     "metric": (AnyMetric, "ohr.metrics"),
     "benchmark": (Benchmark, "ohr.benchmarks"),
 }

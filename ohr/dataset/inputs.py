@@ -237,7 +237,7 @@ def _with_pages(kept: Sequence[Question], questions: Sequence[Question]) -> list
 def _check_truth(spec: Spec, inputs: Inputs) -> None:
     bare = [base.name for base in spec.knowledge_bases if base.ocr.kind == "ground_truth"]
     sees = [named.stage.reads_images for some in (spec.retrievers, spec.generators) for named in some]
-    sees += ["text" not in named.stage.reads for named in spec.agents]
+    sees += ["text" not in named.stage.reads for named in spec.whole]
     looks = bool(sees) and all(sees)  # at the images alone, which need no text
     if bare and inputs.is_bare and not looks:
         raise SpecError(

@@ -68,7 +68,7 @@ class Keys(Scored):
     def images(self, base: KnowledgeBase) -> ImageRecipe:
         """Describe how a knowledge base's page images are made."""
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
-        identity = (noises, self._draws(base, noises), self.files, *_again(base))
+        identity = (noises, self._draws(base, noises), self.files, *again(base))
         return ImageRecipe(self.spec.benchmark, base.image_noise, self.spec.seed + base.replicate, identity)
 
     def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
@@ -77,7 +77,7 @@ class Keys(Scored):
         noises = [self.identity(noise) for noise in acting(base.image_noise)]
         draws, leaf = self._draws(base, noises), self.inputs.leaf(document, images=True)
         made = (noises, draws, self.identity(base.ocr, *base.ocr.finishing), self.files)
-        return key("page", leaf, document.name, index, *made, *_again(base))
+        return key("page", leaf, document.name, index, *made, *again(base))
 
     def pages(self, base: KnowledgeBase, document: Document, indices: Sequence[int]) -> list[str]:
         """Keys of recognised pages; none where the backend reads no images."""
@@ -98,7 +98,7 @@ class Keys(Scored):
         finished = [self.identity(base.ocr)] if base.ocr.reads_images and base.ocr.finishing else []
         asked = [[_PLACING, q.pages, q.evidence, q.text] for q in self.placing(base, document)]
         made = (noises, self._draws(base, noises), asked, self.files)
-        return key("document", source, document.name, *made, *finished, *_again(base))
+        return key("document", source, document.name, *made, *finished, *again(base))
 
     def _draws(self, base: KnowledgeBase, noises: Sequence[Any]) -> list[int] | None:
         """Return what decides a knowledge base's draws; a clean one has none."""
@@ -251,6 +251,7 @@ class Keys(Scored):
         made = [self.identity(stage) for b in bases for stage in (*b.image_noise, b.ocr, *b.text_noise)]
         made += [self.identity(named.stage) for some in (self.spec.retrievers, self.spec.generators) for named in some]
         made += [self.agent(named.stage) for named in self.spec.agents]
+        made += [self.identity(named.stage) for named in self.spec.systems]
         return key("run", written, made, leaves, asked, scored, self.prompt_digests, self.files)
 
     @cached_property
@@ -286,6 +287,6 @@ class Keys(Scored):
         return [list(pair) for pair in self.spec.plugin_digests]
 
 
-def _again(base: KnowledgeBase) -> list[str]:
+def again(base: KnowledgeBase) -> list[str]:
     """Return what sets the results of a repeated condition apart from those that it repeats."""
     return ["again"] if base.again_of else []

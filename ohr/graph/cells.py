@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ohr.contracts import Agent, AnyRetriever, Chunker, Generator
+from ohr.contracts import Agent, AnyRetriever, Chunker, Generator, System
 from ohr.messages.wording import named
 from ohr.spec.model import KnowledgeBase, Named, Spec
 
@@ -17,6 +17,7 @@ class Cell:
     """One knowledge base x chunker x retriever x generator x stage; None where the stage does not use one.
 
     An agent is both: in the stage `retrieval` it is scored by the pages that it looked at, in `overall` by its answers.
+    A system takes the place of an agent, and is scored by its contexts as a retriever is by its hits.
     """
 
     stage: str
@@ -25,7 +26,7 @@ class Cell:
     retriever: Named[AnyRetriever] | None = None
     generator: Named[Generator] | None = None
     swap: "Swap | None" = None
-    agent: Named[Agent] | None = None
+    agent: Named[Agent] | Named[System] | None = None
 
     @property
     def label(self) -> str:
@@ -64,10 +65,13 @@ def cells(spec: Spec) -> list[Cell]:
     if "overall" in spec.evaluate:
         found += [Cell("overall", b, c, r, g) for b, c, r in searches(spec) for g in spec.generators]
     found += [cell for work in agent_work(spec) for cell in agent_cells(spec, work)]
+    found += [cell for own in system_work(spec) for cell in agent_cells(spec, own)]
+    found += [cell for pair in system_swaps(spec) for cell in system_swapped(spec, *pair)]
     return [*found, *(cell for pair in swaps(spec) for cell in swapped(spec, *pair))]
 
 
 AgentWork = tuple[KnowledgeBase, Named[Chunker] | None, Named[Agent]]
+SystemWork = tuple[KnowledgeBase, None, Named[System]]
 """A knowledge base, a chunker and an agent; without a chunker where the agent searches page images alone."""
 
 
@@ -84,10 +88,17 @@ def agent_work(spec: Spec) -> list[AgentWork]:
     return found
 
 
-def agent_cells(spec: Spec, work: AgentWork) -> list[Cell]:
+def system_work(spec: Spec) -> list[SystemWork]:
+    """List the systems with what they ingest."""
+    return [(base, None, system) for base in spec.knowledge_bases for system in spec.systems]
+
+
+def agent_cells(spec: Spec, work: AgentWork | SystemWork) -> list[Cell]:
     """List the cells of an agent's work: the pages that it looked at, where retrieval is evaluated, and its answers."""
     base, chunker, agent = work
     stages = [stage for stage in ("retrieval", "overall") if stage in spec.evaluate]
+    if not getattr(agent.stage, "answers", True):  # a system that gives contexts alone
+        stages = [stage for stage in stages if stage == "retrieval"]
     return [Cell(stage, base, chunker, agent=agent) for stage in stages]
 
 
@@ -112,6 +123,22 @@ def searches(spec: Spec) -> list[Search]:
             found += [(base, own, retriever) for retriever in used if not retriever.stage.reads_images]
         found += [(base, None, retriever) for retriever in used if retriever.stage.reads_images]
     return found
+
+
+def system_swaps(spec: Spec) -> list[tuple[SystemWork, KnowledgeBase]]:
+    """List the systems whose loss is split by stage, each with the first knowledge base without noise."""
+    clean = next((base for base in spec.knowledge_bases if base.noise_type == "none"), None)
+    return [
+        (work, clean)
+        for work in system_work(spec)
+        if clean is not None and work[0].condition in spec.decompose and work[2].stage.answers_from_given
+    ]
+
+
+def system_swapped(spec: Spec, work: SystemWork, clean: KnowledgeBase) -> Iterator[Cell]:
+    """Yield the cells with swapped texts of one system."""
+    for swap in (Swap("index", clean), Swap("reading", clean)):
+        yield from (replace(cell, swap=swap) for cell in agent_cells(spec, work))
 
 
 def swaps(spec: Spec) -> list[tuple[Search, Search]]:
@@ -146,6 +173,11 @@ def not_swapped(spec: Spec) -> list[str]:
     return [
         *(f"decompose: {name} is an agent, which reads what it likes: its loss is not split" for name in agents),
         *(
+            f"decompose: {item.name} has no `answer(question, contexts)`: its loss is not split"
+            for item in spec.systems
+            if spec.decompose and not item.stage.answers_from_given
+        ),
+        *(
             f"decompose: {name} looks at page images, which have no text to swap: its loss is not split"
             for name in blind
         ),
@@ -162,6 +194,12 @@ def search_place(search: Search) -> tuple[str, str, str]:
     return base.name, chunker.name if chunker else "", retriever.name
 
 
+def drawn_once(spec: Spec) -> Iterator[str]:
+    """Yield a note where each noise is drawn once for the sake of systems: intervals hold no spread between draws."""
+    if spec.systems and spec.replicates == 1:
+        yield "each noise is drawn once, as each draw is ingested by itself; `replicates: 3` shows how draws differ"
+
+
 def unreached(spec: Spec) -> Iterator[str]:
     """Yield a note for each agent that a noise reaches in part, or not at all: its scores there mean something else.
 
@@ -173,7 +211,7 @@ def unreached(spec: Spec) -> Iterator[str]:
     if not names:
         return
     listed = f"noise of text alone ({named(names)})"
-    for agent in spec.agents:
+    for agent in spec.whole:
         if "text" not in agent.stage.reads:
             yield f"{agent.name} reads page images only: {listed} cannot reach it, and its scores there are flat"
         elif "image" in agent.stage.reads:

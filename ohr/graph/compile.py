@@ -4,26 +4,37 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ohr.contracts import CaseJudgeMetric, CaseMetric, Generator, Question
+from ohr.contracts import Generator
 from ohr.graph.cache_keys import Keys
-from ohr.graph.cells import Cell, Search, agent_cells, agent_work, search_place, searches, swapped, swaps
+from ohr.graph.cells import (
+    Cell,
+    Search,
+    SystemWork,
+    agent_cells,
+    agent_work,
+    search_place,
+    searches,
+    swapped,
+    swaps,
+    system_swapped,
+    system_swaps,
+    system_work,
+)
 from ohr.graph.episodes import add_episodes
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.graph.indexes import Scope, add_source, scopes
 from ohr.graph.page_steps import add_pages
+from ohr.graph.replies import add_given, add_replies
+from ohr.graph.score_steps import ScoreSteps
 from ohr.keys import key
-from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
-from ohr.steps.agents.viewed_pages import ScoreShown
 from ohr.steps.answers.floors_and_ceilings import CONDITIONS
-from ohr.steps.answers.judging import PrepareJudging, PreparePageJudging
+from ohr.steps.answers.judging import PreparePageJudging
 from ohr.steps.answers.page_scores import ScorePages
 from ohr.steps.answers.prompts import PreparePrompts
-from ohr.steps.answers.scoring import ScoreAnswers, ScoreRetrieval
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import MakeDocument
-from ohr.steps.documents.page_images import acting
 from ohr.steps.retrieval.retrieve import Retrieve
 from ohr.steps.retrieval.swap import SwapHits
 from ohr.work.step import Step
@@ -35,18 +46,17 @@ def compile_graph(keys: Keys) -> Graph:
 
 
 @dataclass
-class _Compiler:
-    keys: Keys
-    graph: Graph = field(default_factory=Graph)
+class _Compiler(ScoreSteps):
     indexes: dict[str, str] = field(default_factory=dict)
     """The first step of each index, after which the others that use it run."""
-    made: dict[str, dict[str, str]] = field(default_factory=dict)
-    """The documents of each knowledge base."""
     found: dict[tuple[str, str, str], list[Batch]] = field(default_factory=dict)
     """The hits of each search."""
+    replied: dict[tuple[str, str], list[Batch]] = field(default_factory=dict)
+    """The replies of each system, by knowledge base and system."""
 
     def __post_init__(self) -> None:
-        self.spec, self.inputs, self.scopes = self.keys.spec, self.keys.inputs, scopes(self.keys)
+        super().__post_init__()
+        self.scopes = scopes(self.keys)
 
     def graph_of_all(self) -> Graph:
         found: dict[str, list[Search]] = defaultdict(list)
@@ -64,6 +74,7 @@ class _Compiler:
             if "generation" in self.spec.evaluate:
                 self.generation(base, documents)
         self.agents()
+        self.systems()
         for noisy, clean in swaps(self.spec):
             for cell in swapped(self.spec, noisy, clean):
                 self.cell(cell, self.swap(cell, noisy, clean))
@@ -166,25 +177,6 @@ class _Compiler:
         self.graph.add(Step(work, outputs, (*source.texts, *source.images), after))
         return dict(zip(batches, outputs, strict=True))
 
-    def retrieval_scores(self, cell: Cell, batch: Batch) -> str:
-        assert cell.retriever is not None and batch.hits is not None
-        top_k = cell.retriever.stage.top_k
-        metrics = [self.keys.metrics[self.spec.benchmark.scoring.retrieval], *self.keys.ranking_metrics.values()]
-        chunks = self.own_chunks(cell, batch) if self.keys.rules.facts and not cell.swap else ()
-        source = ["retrieval", batch.hits, top_k, *([list(chunks)] if chunks else [])]
-        name = self.keys.scores(source, self.asked(batch.questions), metrics)
-        label = f"{cell.retriever.name} on {cell.base.name}"
-        cuts = cell.chunker is not None
-        work = ScoreRetrieval(label, batch.questions, batch.hits, top_k, self.keys.rules, cuts)
-        return self.graph.add(Step(work, (name,), (batch.hits, *chunks))).key
-
-    def own_chunks(self, cell: Cell, batch: Batch) -> tuple[str, ...]:
-        """Return the keys of the chunks of the questions' documents; of the documents where pages are the chunks."""
-        made = self.made[cell.base.name]
-        names = dict.fromkeys(q.document for q in self.asked(batch.questions) if q.document in made)
-        stage = cell.chunker.stage if cell.chunker else None
-        return tuple(self.keys.chunks(made[name], stage) if stage else made[name] for name in names)
-
     def overall(self, cell: Cell, batch: Batch) -> Step:
         assert batch.hits is not None
         return self.prompts(cell, "overall", batch.questions, ["overall", batch.hits], (batch.hits,), hits=batch.hits)
@@ -201,35 +193,43 @@ class _Compiler:
                 )
                 self.graph.parts.append(CellPart(cell, tuple(parts)))
 
-    def scored(self, cell: Cell, batch: Batch) -> Batch:
-        """Add the steps that judge and score the answers to some questions; returns the batch with their keys."""
-        metrics, asked = [*self.keys.answer_metrics.values()], self.asked(batch.questions)
-        cases = any(isinstance(metric, CaseMetric | CaseJudgeMetric) for metric in metrics)
-        noises = tuple(acting(cell.read.image_noise))
-        source = (batch.prompts.key,) if batch.prompts else tuple(dict.fromkeys(batch.episodes.values()))
-        places = {name: place for place, name in enumerate(source)}
-        episodes = tuple(places[batch.episodes[q.id]] for q in asked) if batch.episodes else ()
-        prompts = batch.asks if cases else None
-        answers = (cell.label, batch.questions, episodes, prompts, noises)
-        inputs = (*source, *(batch.prompts.inputs if prompts and batch.prompts else ()))
-        if self.keys.judges:
-            judged = self.keys.judging(source, asked, noises)
-            self.graph.add(Step(PrepareJudging(*answers, self.keys.judges), (judged,), inputs))
-            batch, inputs = replace(batch, judged=judged), (*inputs, judged)
-        condition = cell.base.name if cell.stage == "reference" else ""
-        name = self.keys.scores([cell.stage, condition, *source, batch.judged], asked, metrics, noises)
-        work = ScoreAnswers(*answers, cell.stage, condition, self.keys.rules, cases)
-        self.graph.add(Step(work, (name,), inputs))
-        return replace(batch, scores=name)
+    def systems(self) -> None:
+        """Add the systems' replies, the places of their contexts, and their cells."""
+        for work in system_work(self.spec):
+            batches = add_replies(self.graph, self.keys, work, self.made[work[0].name])
+            for cell in agent_cells(self.spec, work):
+                parts = [
+                    replace(batch, scores=self.retrieval_scores(cell, batch))
+                    if cell.stage == "retrieval"
+                    else self.scored(cell, replace(batch, hits=None))
+                    for batch in batches
+                ]
+                self.graph.parts.append(CellPart(cell, tuple(parts)))
+            self.replied[work[0].name, work[2].name] = batches
+        for work, clean in system_swaps(self.spec):
+            for cell in system_swapped(self.spec, work, clean):
+                self.swapped_system(cell, work, clean)
 
-    def shown_scores(self, cell: Cell, batch: Batch) -> str:
-        assert cell.agent is not None
-        asked = self.asked(batch.questions)
-        episodes = [batch.episodes[question.id] for question in asked]
-        places = {name: place for place, name in enumerate(dict.fromkeys(episodes))}
-        key = self.keys.scores(["shown", list(SHOWN_METRICS), *episodes], asked, [])
-        work = ScoreShown(cell.agent.name, batch.questions, tuple(places[name] for name in episodes))
-        return self.graph.add(Step(work, (key,), tuple(places))).key
+    def swapped_system(self, cell: Cell, work: SystemWork, clean: KnowledgeBase) -> None:
+        """Add a cell in which a system answers from the contexts of one knowledge base with the text of another."""
+        assert cell.swap is not None
+        base, _, system = work
+        searched, read = (base, clean) if cell.swap.noisy == "index" else (clean, base)
+        mine, theirs = (list(self.made[each.name].values()) for each in (searched, read))
+        batches = []
+        for batch in self.replied[searched.name, system.name]:
+            assert batch.hits is not None
+            output = self.keys.swapped(batch.hits, mine, theirs)
+            label = f"{system.name} on {base.name} ({cell.swap.noisy} only)"
+            swap = SwapHits(label, batch.hits, tuple(self.made[base.name]))
+            self.graph.add(Step(swap, (output,), (batch.hits, *mine, *theirs)))
+            batches.append(replace(batch, hits=output))
+        if cell.stage == "retrieval":
+            parts = [replace(batch, scores=self.retrieval_scores(cell, batch)) for batch in batches]
+        else:
+            given = add_given(self.graph, self.keys, (clean, None, system), self.made[clean.name], batches)
+            parts = [self.scored(cell, replace(batch, hits=None)) for batch in given]
+        self.graph.parts.append(CellPart(cell, tuple(parts)))
 
     def generation(self, base: KnowledgeBase, documents: dict[str, str]) -> None:
         for generator in self.spec.generators:
@@ -282,9 +282,6 @@ class _Compiler:
         )
         name = self.keys.prompts([*made_from, *shown], generator.stage, self.asked(places))
         return self.graph.add(Step(work, (name,), inputs))
-
-    def asked(self, places: Sequence[int]) -> list[Question]:
-        return [self.inputs.questions[place] for place in places]
 
     def batches(self) -> Iterator[tuple[int, ...]]:
         return Scope("", (), self.inputs.asked).batches()

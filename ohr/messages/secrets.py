@@ -15,6 +15,7 @@ _NAMED = re.compile(
 )
 _ESCAPED = re.compile(r"\\{1,4}u([0-9a-f]{4})|%([0-9a-f]{2})|\\{1,4}(.)|(.)", re.IGNORECASE | re.DOTALL)
 """A character as JSON may write it, as a URL may, or as it is."""
+_CODED = re.compile(r"\\u[0-9a-f]{4}|%[0-9a-f]{2}", re.IGNORECASE)
 
 
 def without_passwords(text: str) -> str:
@@ -25,7 +26,7 @@ def without_passwords(text: str) -> str:
 def without_key(text: str, key: str) -> str:
     """Write `***` in place of a key and its parts: as they are, escaped, reversed, in base64 or in hexadecimal."""
     key = key.strip()
-    if len(key) < SHORTEST:
+    if len(key) < SHORTEST or not _may_hold(text, key):
         return text
     spans = _spans([(place, place + 1, sign) for place, sign in enumerate(text)], key)
     if "\\" in text or "%" in text:
@@ -38,6 +39,12 @@ def without_key(text: str, key: str) -> str:
             masked += [text[at:start], "***"]
         at = max(at, end)
     return "".join(masked) + text[at:]
+
+
+def _may_hold(text: str, key: str) -> bool:
+    """Report whether a text may hold a part of a key: most do not, and to look at each character takes long."""
+    lowered = text.lower().replace("\\", "")
+    return _CODED.search(text) is not None or any(part in lowered for part in _parts(key))
 
 
 def _spans(units: list[tuple[int, int, str]], key: str) -> list[tuple[int, int]]:

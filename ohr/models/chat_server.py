@@ -116,8 +116,12 @@ def check_key(owner: str, url: str, variable: str | None) -> None:
         raise PluginError(f"{owner}: base_url holds a user name or a key; use `api_key_env` instead")
     if address.query or address.fragment:
         raise PluginError(f"{owner}: base_url must end with its path, without `?` or `#`; use `api_key_env` for a key")
-    if not variable:
-        return
+    if variable:
+        check_variable(owner, variable)
+
+
+def check_variable(owner: str, variable: str) -> None:
+    """Raise when a variable that is to hold a key has none that can be one."""
     key = os.environ.get(variable, "")
     if not key:
         raise MissingKey(f"{owner}: environment variable {variable} is not set")
@@ -132,12 +136,12 @@ def key_of(owner: str, url: str, variable: str | None) -> str:
     """Return the key in an environment variable; warns once where it leaves this machine."""
     key = os.environ.get(variable, "") if variable else ""
     if variable and key:
-        _announce(owner, variable, url)
+        announce(owner, variable, url)
     return key
 
 
 @cache  # once per process and server
-def _announce(owner: str, variable: str, url: str) -> None:
+def announce(owner: str, variable: str, url: str) -> None:
     """Warn where a key goes that leaves this machine: the spec that names both may be a stranger's."""
     host = urlsplit(url).hostname or url
     try:

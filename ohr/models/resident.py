@@ -63,6 +63,16 @@ def in_memory() -> tuple[Hashable, ...]:
     return tuple(_models)
 
 
+def release(key: Hashable) -> None:
+    """Free one model before its scope ends."""
+    with _lock:
+        for scope in (_scope.get(), _unscoped):
+            if key in scope:
+                scope.remove(key)
+                _drop([key])
+                return
+
+
 def _drop(keys: list[Hashable]) -> None:
     if not keys:
         return

@@ -167,10 +167,7 @@ def _texts(run: Run, kb: str) -> Texts:
 
 def _store(run: Run) -> Store | None:
     """Open the store that a run has used, if it is still there."""
-    url = run.manifest.get("store")
-    if not isinstance(url, str):
-        return None
     with suppress(OhrError):
-        store = open_store(url if "://" in url else run.folder / url)
-        return store if store.exists() else None
+        store = open_store(run.store)
+        return store if run.store and store.exists() else None
     return None

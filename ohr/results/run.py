@@ -77,6 +77,12 @@ class Run:
         return status(self.manifest)
 
     @property
+    def store(self) -> str:
+        """Folder or URL of the store that it used; "" where it does not say."""
+        url = str(self.manifest.get("store") or "")
+        return str((self.folder / url).resolve()) if url and "://" not in url else url
+
+    @property
     def tags(self) -> dict[str, str]:
         """Its tags, which may change."""
         return read_tags(self.folder)

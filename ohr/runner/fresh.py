@@ -15,18 +15,19 @@ from ohr.steps.documents.make_document import CutChunks, MakeDocument
 from ohr.steps.documents.read_pages import ReadDocument, ReadPages
 from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import Retrieve
+from ohr.steps.systems.run_system import RunSystem
 from ohr.store import Store
 from ohr.work.shapes import read_sound
 from ohr.work.step import Step
 
 STAGES: dict[str, tuple[type, ...]] = {
-    "all": (ReadPages, ReadDocument, RenderPage, MakeDocument, PreparePrompts, RunAgent),
+    "all": (ReadPages, ReadDocument, RenderPage, MakeDocument, PreparePrompts, RunAgent, RunSystem),
     "pages": (ReadPages, ReadDocument, RenderPage),
     "documents": (MakeDocument,),
     "chunks": (CutChunks,),
     "damage": (MeasureDamage,),
-    "retrieval": (Retrieve, RunAgent),
-    "answers": (PreparePrompts, RunAgent),
+    "retrieval": (Retrieve, RunAgent, RunSystem),
+    "answers": (PreparePrompts, RunAgent, RunSystem),
     "scores": (ScoreAnswers, ScoreRetrieval, ScorePages, ScoreShown),
 }
 """Values of `ohr run --fresh`, and the steps that each makes again, with all that depend on them."""
@@ -46,6 +47,8 @@ def forget(graph: Graph, store: Store, stage: str) -> set[str]:
     if stage in ("all", "pages", "documents", "chunks", "retrieval"):
         work = [step.work for step in stale if isinstance(step.work, RunAgent)]
         names += [scope.index for each in work for shelf in each.shelves for _, scope, _, _ in shelf.searched]
+    if stage != "answers":  # which are asked of what was ingested before
+        names += [step.work.ingested for step in stale if isinstance(step.work, RunSystem)]
     if asks_again(stage):
         names += [key for step in stale for key in _grown(step, store)]
     names += _steps_of_agents(stale, store, ("search",) if stage == "retrieval" else ("search", "ask"))

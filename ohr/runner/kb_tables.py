@@ -1,6 +1,6 @@
 """Tables of knowledge bases: writes the rows of one when its steps are settled."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,13 +63,15 @@ class KnowledgeBaseTables:
         self.scheduler, self.ledger, self.folder, self.trials = scheduler, session.ledger, folder, trials
         further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
         judged = ("judgements",) if keys.judges or keys.page_judges else ()
-        steps = ("steps",) if keys.spec.agents else ()
+        steps = ("steps",) if keys.spec.whole else ()
         self.tables = Tables(folder, (*MEASURED, *further, *judged, *steps))
         self.tables.append("questions", question_columns(self.inputs.questions, self.inputs.without_text))
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
         self.failed: dict[str, set[str]] = {}
         self._misplaced: int | None = None
+        self.versions = defaultdict[str, set[str]](set)
+        """The versions that systems reported, by the system's name."""
 
     def base(self, part: BasePart) -> None:
         """Write the texts, pages, edits and evidence scores of a knowledge base."""

@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Agent
+from ohr.contracts import Agent, System
 from ohr.engine.ledger import Failure, Ledger
 from ohr.graph.cache_keys import Keys
 from ohr.keys import installed
@@ -45,7 +45,7 @@ def begun(keys: Keys, store: Path | str) -> dict[str, Any]:
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
         "packages": installed(_PACKAGES),
         "origins": origins(spec),
-        **({"agents": {item.name: {"reads": sorted(item.stage.reads)} for item in spec.agents}} if spec.agents else {}),
+        **({"agents": {item.name: {"reads": sorted(item.stage.reads)} for item in spec.whole}} if spec.whole else {}),
     }
 
 
@@ -77,11 +77,11 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
         "tokens": dict(ledger.tokens),
         "cut_replies": {name: {"cut": cut, "replies": whole} for name, (cut, whole) in ledger.cuts().items()},
         "failures": _summary(ledger.failures) | ({"absent": len(ledger.absent)} if ledger.absent else {}),
-        **({"agents": _agents(spec.agents, ledger)} if spec.agents else {}),
+        **({"agents": _agents(spec.whole, ledger)} if spec.whole else {}),
     }
 
 
-def _agents(agents: Sequence[Named[Agent]], ledger: Ledger) -> dict[str, Any]:
+def _agents(agents: Sequence[Named[Agent] | Named[System]], ledger: Ledger) -> dict[str, Any]:
     """Return what each agent looks at, and how many of its questions ended in which way."""
     return {agent.name: {"reads": sorted(agent.stage.reads), "ends": dict(ledger.ends[agent.name])} for agent in agents}
 

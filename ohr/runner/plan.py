@@ -24,6 +24,7 @@ from ohr.steps.documents.read_pages import ReadDocument, ReadPages
 from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import Retrieve
 from ohr.steps.retrieval.swap import SwapHits
+from ohr.steps.systems.run_system import RunSystem
 from ohr.store import Store, open_store
 from ohr.work.shapes import read_sound
 
@@ -87,6 +88,7 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     steps["prompts to answer"], tokens = _answers(session, graph, estimates)
     agents, calls, agent_tokens = _agents(graph, set(there), estimates)
     steps |= {"agent questions": agents} if agents.total else {}
+    steps |= _systems(graph, set(there), session.store)
     if uncalibrated:
         levels = sum(base.target is not None for base in spec.knowledge_bases)
         steps["levels to calibrate"] = Count(levels, uncalibrated)
@@ -157,15 +159,36 @@ def _agents(graph: Graph, there: set[str], sizes: Sizes) -> tuple[Count, int, in
     return Count(sum(len(step.outputs) for step in found), sum(questions for _, questions in left)), calls, tokens
 
 
+def _systems(graph: Graph, there: set[str], store: Store) -> dict[str, Count]:
+    """Count what systems ingest, and their questions; what a system has lost with its process is ingested again."""
+    works = [
+        (step, step.work)
+        for step in {each.key: each for each in graph.steps.values()}.values()
+        if isinstance(step.work, RunSystem)
+    ]
+    if not works:
+        return {}
+    kept = store.has_many([work.ingested for _, work in works if work.system.lasting])
+    left = [(work, len(set(step.outputs) - there)) for step, work in works]
+    ingests = sum(bool(questions) and work.ingested not in kept for work, questions in left)
+    questions = Count(sum(len(step.outputs) for step, _ in works), sum(questions for _, questions in left))
+    return {"sets of documents to ingest": Count(len(works), ingests), "system questions": questions}
+
+
 def _minutes(spec: Spec, store: Store, steps: Mapping[str, Count], workers: int) -> float | None:
     rates = [recall(store, base.ocr) for base in spec.knowledge_bases if base.ocr.reads_images]
     answers = [recall(store, generator.stage) for generator in spec.generators]
     pages, prompts = steps["pages to recognise"].left, steps["prompts to answer"].left
     episodes = steps["agent questions"].left if "agent questions" in steps else 0
     paces = [recall(store, agent.stage) for agent in spec.agents]
+    asked = steps["system questions"].left if "system questions" in steps else 0
+    replies = [recall(store, system.stage) for system in spec.systems]
+    if asked and None in replies:
+        return None
     if (pages and None in rates) or (prompts and None in answers) or (episodes and None in paces):
         return None
     seconds = pages * max((rate or 0.0 for rate in rates), default=0.0) / workers
     seconds += prompts * sum(rate or 0.0 for rate in answers) / max(len(answers), 1)
     seconds += episodes * sum(pace or 0.0 for pace in paces) / max(len(paces), 1)
+    seconds += asked * sum(reply or 0.0 for reply in replies) / max(len(replies), 1)
     return seconds / 60

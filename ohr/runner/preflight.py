@@ -66,5 +66,5 @@ def _stages(spec: Spec) -> Iterator[Stage]:
     yield from spec.stages()
     protocol = spec.benchmark.scoring
     for name, metric in protocol_metrics(spec).items():
-        if spec.generators or spec.agents or name not in protocol.answer:
+        if spec.generators or spec.whole or name not in protocol.answer:
             yield metric

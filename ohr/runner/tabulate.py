@@ -7,7 +7,7 @@ from ohr.contracts import Completion
 from ohr.graph.cells import Cell
 from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.reply_columns import constant_scores
 from ohr.metrics.scores import Scores, with_failures
@@ -37,7 +37,7 @@ class Tabulator(KnowledgeBaseTables):
     def in_order(self, parts: Sequence[BasePart | CellPart]) -> list[BasePart | CellPart]:
         """Sort parts as the tables list them: knowledge bases and searches, then each generator, then each agent."""
         spec = self.keys.spec
-        names = ["", *(item.name for item in spec.generators), *(item.name for item in spec.agents)]
+        names = ["", *(item.name for item in spec.generators), *(item.name for item in spec.whole)]
 
         def place(part: BasePart | CellPart) -> int:
             if isinstance(part, BasePart):
@@ -53,7 +53,7 @@ class Tabulator(KnowledgeBaseTables):
             self.base(part)
         elif part.cell.generator or (part.cell.agent and part.cell.stage == "overall"):
             self.answers(part)
-        elif part.cell.agent:
+        elif part.cell.agent and not part.batches[0].hits:
             self.shown(part)
         else:
             self.retrieval(part)
@@ -61,8 +61,8 @@ class Tabulator(KnowledgeBaseTables):
     def retrieval(self, part: CellPart) -> None:
         """Write the hits and retrieval scores of a cell."""
         cell = part.cell
-        assert cell.retriever is not None
-        headline, *ranks = self.keys.spec.benchmark.scoring.retrieval_metrics(cell.retriever.stage.top_k)
+        searching: Any = cell.retriever or cell.agent
+        headline, *ranks = self.keys.spec.benchmark.scoring.retrieval_metrics(searching.stage.top_k)
         # which pages were found does not depend on the text that is read at them
         names = (headline,) if cell.swap else tuple(dict.fromkeys((headline, *ranks, *self.keys.ranking_metrics)))
         for batch in part.batches:
@@ -73,11 +73,12 @@ class Tabulator(KnowledgeBaseTables):
 
     def hits(self, cell: Cell, batch: Batch) -> None:
         """Write the hits of a batch, and its warnings."""
-        assert batch.hits is not None and cell.retriever is not None
+        searching = cell.retriever or cell.agent
+        assert batch.hits is not None and searching is not None
         kept = self.scheduler.read([batch.hits])
         hits, warnings = read_value(kept[batch.hits]) if kept else read_hits(self.store, None, batch.hits)
         for warning in warnings:
-            self.ledger.warn(f"{cell.retriever.name} on {cell.base.name}, {batch.scope}: {warning}")
+            self.ledger.warn(f"{searching.name} on {cell.base.name}{batch.scope and f', {batch.scope}'}: {warning}")
         if cell.base.name not in self.trials:
             self.tables.append("hits", hit_columns(cell, hits))
 
@@ -108,6 +109,8 @@ class Tabulator(KnowledgeBaseTables):
 
     def _note_ends(self, agent: str) -> None:
         """Warn of an agent's questions that ended without an answer: they score 0, and are no failures."""
+        if len(versions := sorted(self.versions[agent])) > 1:
+            self.ledger.warn(f"{agent} changed its version while it was asked: {named(versions)}")
         ends = self.ledger.ends[agent]
         others = {end: count for end, count in ends.items() if end != "answered"}
         if others:
@@ -119,6 +122,7 @@ class Tabulator(KnowledgeBaseTables):
         """Write the steps of an agent, and count how its questions ended."""
         assert cell.agent is not None
         self.tables.append("steps", step_columns(cell, trajectories))
+        self.versions[cell.agent.name].update(filter(None, (each.get("version") for each in trajectories.values())))
         self.ledger.ends[cell.agent.name].update(each["end"] for each in trajectories.values())
         asks = (step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask")
         self.ledger.replied(cell.agent.name, {step["key"]: step["finish"] for step in asks})
@@ -166,9 +170,9 @@ class Tabulator(KnowledgeBaseTables):
     def close(self) -> None:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
         spec = self.keys.spec
-        if spec.agents or (spec.generators and {"generation", "overall"} & set(spec.evaluate)):
+        if spec.whole or (spec.generators and {"generation", "overall"} & set(spec.evaluate)):
             self.constant()
-        for agent in spec.agents:
+        for agent in spec.whole:
             self._note_ends(agent.name)
         self.tables.append("failures", failure_columns([*self.ledger.failures, *self.ledger.absent]))
         self.tables.close()

@@ -97,6 +97,9 @@ class SpecFile(_Keys):
     agents: Annotated[
         list[dict[str, Any]], Field(description="Retrieve, read and ask again by themselves (the stage overall).")
     ] = []
+    systems: Annotated[
+        list[dict[str, Any]], Field(description="Whole RAGs that ingest the documents themselves (the stage overall).")
+    ] = []
     index_scope: Annotated[
         IndexScope | None, Field(description="What is searched for a question; by default as the benchmark has it.")
     ] = None

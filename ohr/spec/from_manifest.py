@@ -1,14 +1,16 @@
 """The plugins of a run, made again from its manifest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Benchmark, ImageNoise
-from ohr.errors import SpecError
-from ohr.registry import Registry
+from ohr.errors import DataError, SpecError
+from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
+from ohr.spec.file_keys import QuestionFilter
+from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.source import Source
 
 
@@ -19,10 +21,13 @@ class RecordedSpec:
         manifest: of a run.
         path: of the manifest: relative paths in it start at its folder.
         trust_plugins: run the plugin files that the spec names.
+        allow_env: as of `read_spec`.
     """
 
-    def __init__(self, manifest: Mapping[str, Any], path: Path, *, trust_plugins: bool = False) -> None:
-        self._spec, self._path, self._trusted = manifest["spec"], path, trust_plugins
+    def __init__(
+        self, manifest: Mapping[str, Any], path: Path, *, trust_plugins: bool = False, allow_env: Sequence[str] = ()
+    ) -> None:
+        self._spec, self._path, self._trusted, self._allowed = manifest["spec"], path, trust_plugins, allow_env
         self._bases = {base["condition"]: base for base in reversed(self._spec.get("knowledge_bases") or [])}
 
     @cached_property
@@ -48,6 +53,44 @@ class RecordedSpec:
         """Return the seed of a condition's first draw."""
         return int(self._spec["seed"]) + int(self._base(condition).get("replicate") or 0)
 
+    def of_condition(self, name: str) -> Spec:
+        """Return the spec with one knowledge base, and without agents and systems: what it makes has the run's keys.
+
+        Args:
+            name: of a condition, for its first draw, or of a draw.
+
+        Raises:
+            DataError: the run has no such condition.
+            SpecError: as `benchmark`.
+        """
+        spec, builder = self._spec, self._builder
+        bases = spec.get("knowledge_bases") or []
+        draws = [base for base in bases if name in (base["condition"], base["name"])]
+        if not draws:
+            known = list(dict.fromkeys(base["condition"] for base in bases))
+            raise DataError(f"the run has no condition {name!r}. {choices(name, known)}")
+        named: dict[str, Any] = {
+            f"{family}s": tuple(
+                Named(item["name"], builder.alone(family, {key: item[key] for key in item if key != "name"}))
+                for item in spec.get(f"{family}s") or ()
+            )
+            for family in ("chunker", "retriever", "generator")
+        }
+        return Spec(
+            spec["name"],
+            spec["seed"],
+            self.benchmark,
+            (_drawn(builder, name, draws[0]),),
+            **named,
+            evaluate=("retrieval", "overall"),
+            index_scope=spec.get("index_scope") or self.benchmark.scoring.index_scope,
+            limit=spec.get("limit"),
+            questions=QuestionFilter(**(spec.get("questions") or {})),
+            sample=spec.get("sample"),
+            plugin_digests=tuple(sorted(builder.registry.digests().items())),
+            plugin_files=builder.registry.files,
+        )
+
     def _base(self, condition: str) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self._bases.get(condition, {})
         return found
@@ -59,6 +102,19 @@ class RecordedSpec:
             raise SpecError("its spec runs code of its own, which needs --trust-plugins")
         if gone := [file for file in files if not file.is_file()]:
             raise SpecError(f"{gone[0]}: no such plugin file")
-        return Builder(
-            Source(dict(self._spec), str(self._path), {(): (str(self._path), 0)}), Registry(files, bool(files))
-        )
+        source = Source(dict(self._spec), str(self._path), {(): (str(self._path), 0)})
+        return Builder(source, Registry(files, bool(files)), frozenset(self._allowed))
+
+
+def _drawn(builder: Builder, name: str, keys: Mapping[str, Any]) -> KnowledgeBase:
+    """Make a knowledge base from what `KnowledgeBase.written` returned, under another name."""
+    return KnowledgeBase(
+        name,
+        name,
+        tuple(builder.alone("image_noise", noise) for noise in keys["image_noise"]),
+        builder.alone("ocr", keys["ocr"]),
+        tuple(builder.alone("text_noise", noise) for noise in keys["text_noise"]),
+        replicate=keys["replicate"],
+        retrievers=None if keys["retrievers"] is None else tuple(keys["retrievers"]),
+        again_of=keys.get("again_of"),
+    )

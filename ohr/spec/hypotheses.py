@@ -58,7 +58,7 @@ def _faults_of_parts(
     has_chunks = any(not item.stage.reads_images for item in searching)
     for part in ("chunker", "retriever", "generator"):
         given, there = getattr(hypothesis, part), names(named[f"{part}s"])
-        there += names(named["agents"]) if (part, stage) == ("generator", "overall") else ()
+        there += _whole(named) if (part, stage) == ("generator", "overall") else ()
         used = part in parts and (has_chunks or part != "chunker")
         if given is not None and not used:
             what = f"the retriever {hypothesis.retriever}" if part in parts else f"the stage {stage}"
@@ -73,28 +73,35 @@ def _faults_of_parts(
 
 
 def _faults_of_agent(where: Where, hypothesis: Hypothesis, named: Plugins) -> list[Note] | None:
-    """Check a hypothesis about an agent; None when it is about none.
+    """Check a hypothesis about an agent or a system; None when it is about none.
 
-    An agent has retrievers of its own: it is named as the generator of its answers, or as the retriever of the pages
+    It has retrievers of its own: it is named as the generator of its answers, or as the retriever of the pages
     that it looked at.
     """
-    agents = names(named["agents"])
+    agents = _whole(named)
+    if hypothesis.stage == "retrieval" and hypothesis.retriever in names(named["systems"]):
+        return []
     if hypothesis.stage == "retrieval" and hypothesis.retriever in agents:
         message = f"is required for an agent. {choices('', SHOWN_METRICS)}"
         return [((*where, "metric"), message)] if hypothesis.metric is None else []
-    if hypothesis.stage == "retrieval" and not named["retrievers"]:
+    if hypothesis.stage == "retrieval" and not (named["retrievers"] or named["systems"]):
         return [((*where, "stage"), "nothing is evaluated in retrieval but agents")]
     alone = bool(agents) and not named["generators"]
     if hypothesis.stage != "overall" or not (hypothesis.generator in agents or alone):
         return None
     faults: list[Note] = []
     if hypothesis.retriever is not None:
-        faults.append(((*where, "retriever"), f"the agent {quoted(hypothesis.generator or agents[0])} has its own"))
+        faults.append(((*where, "retriever"), f"{quoted(hypothesis.generator or agents[0])} has its own"))
     if hypothesis.generator is not None:
         faults += _unknown((*where, "generator"), hypothesis.generator, agents)
     elif len(agents) > 1:
         faults.append((where, f"name one generator of {', '.join(agents)}"))
     return faults
+
+
+def _whole(named: Plugins) -> tuple[str, ...]:
+    """Name what retrieves and answers by itself."""
+    return (*names(named["agents"]), *names(named["systems"]))
 
 
 def _metrics(hypothesis: Hypothesis, scoring: ScoringProtocol, named: Plugins) -> tuple[str, ...]:
@@ -103,7 +110,8 @@ def _metrics(hypothesis: Hypothesis, scoring: ScoringProtocol, named: Plugins) -
     if ranks and hypothesis.retriever in names(named["agents"]):
         return SHOWN_METRICS
     own = [item.name for item in named["metrics"] if isinstance(item.stage, RankingMetric) == ranks]
-    cuts = [item.stage.top_k for item in named["retrievers"] if hypothesis.retriever in (None, item.name)]
+    searching = (*named["retrievers"], *named["systems"])
+    cuts = [item.stage.top_k for item in searching if hypothesis.retriever in (None, item.name)]
     known = [name for top_k in cuts for name in scoring.retrieval_metrics(top_k)] if ranks else scoring.answer
     return tuple(dict.fromkeys((*known, *own)))
 

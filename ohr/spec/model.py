@@ -15,6 +15,7 @@ from ohr.contracts import (
     Generator,
     ImageNoise,
     Stage,
+    System,
     TextNoise,
 )
 from ohr.spec.file_keys import (
@@ -212,6 +213,7 @@ class Spec:
     generators: tuple[Named[Generator], ...]
     evaluate: tuple[EvaluationStage, ...]
     agents: tuple[Named[Agent], ...] = ()
+    systems: tuple[Named[System], ...] = ()
     index_scope: IndexScope = "domain"
     replicates: int = 1
     limit: int | None = None
@@ -230,6 +232,11 @@ class Spec:
     metrics: tuple[Named[AnyMetric], ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
 
+    @property
+    def whole(self) -> tuple[Named[Agent] | Named[System], ...]:
+        """The agents and systems: each retrieves and answers by itself."""
+        return (*self.agents, *self.systems)
+
     def stages(self) -> Iterator[Stage]:
         """List every plugin of the spec; one that several conditions share comes several times."""
         yield self.benchmark
@@ -239,7 +246,7 @@ class Spec:
             *self.chunkers,
             *self.retrievers,
             *self.generators,
-            *self.agents,
+            *self.whole,
             *self.metrics,
         )
         yield from (each.stage for each in named)

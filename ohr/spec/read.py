@@ -87,7 +87,7 @@ def _registry(source: Source, trusted: bool) -> Registry:
 
 def _spec(builder: Builder) -> Spec:
     source, data = builder.source, builder.source.data
-    file = builder.validated(SpecFile, data, ())
+    file = _drawn_once(builder.validated(SpecFile, data, ()))
     benchmark = next((builder.one("benchmark", keys, where) for where, keys in _entries(data, "benchmark")), None)
     entries = _plugins(builder, benchmark, file)
     named: dict[str, Any] = {f"{family}s": builder.named(family, entries[family]) for family in entries}
@@ -95,7 +95,7 @@ def _spec(builder: Builder) -> Spec:
     bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), _readers(named), draws)
     bases = repeated(builder, bases) if file and file.aa else bases
     sizes = {"knowledge_bases": len({base.condition for base in bases})}
-    sizes |= {key: len(named[key]) for key in ("chunkers", "retrievers", "generators", "agents") if named[key]}
+    sizes |= {key: len(named[key]) for key in named if named[key] and key != "metrics"}
     builder.note(("knowledge_bases",), fault_of_size(sizes, "cells"))
     if file:
         builder.notes += misfits(file, benchmark, bases, named, searches=bool(entries["retriever"]))
@@ -127,9 +127,17 @@ def _spec(builder: Builder) -> Spec:
     )
 
 
+def _drawn_once(file: SpecFile | None) -> SpecFile | None:
+    """Draw each noise once where systems ingest every draw, unless the spec says otherwise."""
+    if file is None or not file.systems or "replicates" in file.model_fields_set:
+        return file
+    return file.model_copy(update={"replicates": 1})
+
+
 def _readers(named: Mapping[str, Sequence[Named[Any]]]) -> dict[str, bool]:
     """Report for each retriever whether it reads images; under "" the same of what looks at pages by itself."""
-    agents = ["text" not in item.stage.reads for item in named["agents"]]
+    whole = (*named["agents"], *named["systems"])
+    agents = ["text" not in item.stage.reads for item in whole]
     readers = {item.name: item.stage.reads_images for item in named["retrievers"]}
     if readers:
         return readers | ({} if all(agents) else {"": False})
@@ -142,10 +150,12 @@ def _plugins(builder: Builder, benchmark: Benchmark | None, file: SpecFile | Non
 
     What breaks the protocol is noted.
     """
-    keys = {"chunker": "chunker"} | {name: f"{name}s" for name in ("retriever", "generator", "agent", "metric")}
+    keys = {"chunker": "chunker"} | {
+        name: f"{name}s" for name in ("retriever", "generator", "agent", "system", "metric")
+    }
     entries = {family: _entries(builder.source.data, key) for family, key in keys.items()}
-    # agents bring retrievers of their own
-    alone = bool(entries["agent"]) and not entries["generator"]
+    # agents and systems bring retrievers of their own
+    alone = bool(entries["agent"] or entries["system"]) and not entries["generator"]
     searches = file is not None and not alone and not {"retrieval", "overall"}.isdisjoint(file.evaluate)
     for family, key in keys.items():
         known = prescribed(benchmark, family)

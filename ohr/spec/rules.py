@@ -66,17 +66,23 @@ def misfits(
 def _of_stages(
     stages: set[str], file: SpecFile, named: Mapping[str, Sequence[Named[Any]]], searches: bool
 ) -> Iterator[Note]:
-    """Yield stages of evaluation that have nothing to evaluate; agents retrieve and answer by themselves."""
-    alone = bool(file.agents) and not file.generators
+    """Yield stages with nothing to evaluate; agents and systems retrieve and answer by themselves."""
+    alone = bool(file.agents or file.systems) and not file.generators
     if {"retrieval", "overall"} & stages and not (searches or alone):
         yield ("evaluate",), "retrieval and overall need at least one entry under `retrievers`"
-    if {"generation", "overall"} & stages and not (file.generators or file.agents):
+    if {"generation", "overall"} & stages and not (file.generators or file.agents or file.systems):
         yield ("evaluate",), "generation and overall need at least one entry under `generators`"
-    if file.agents and "overall" not in stages:
-        yield ("agents",), "agents are evaluated in the stage overall: `evaluate` must have it"
     others = {*names(named["retrievers"]), *names(named["generators"])}
-    for name in sorted(others.intersection(names(named["agents"]))):
-        yield ("agents",), f"{quoted(name)} is a retriever or generator too: give the agent another `name`"
+    for key in ("agents", "systems"):
+        if named[key] and not stages & {"overall", *(["retrieval"] if key == "systems" else [])}:
+            also = "retrieval or " if key == "systems" else ""
+            yield (key,), f"{key} are evaluated in the stage {also}overall: `evaluate` must have it"
+        elif "retrieval" not in stages and not all(getattr(item.stage, "answers", True) for item in named[key]):
+            yield (key,), "systems without answers are evaluated in the stage retrieval: `evaluate` must have it"
+        for name in sorted(others.intersection(names(named[key]))):
+            yield (key,), f"{quoted(name)} is a retriever or generator too: give the {key[:-1]} another `name`"
+    for name in sorted({*names(named["agents"])}.intersection(names(named["systems"]))):
+        yield ("systems",), f"{quoted(name)} is an agent too: give the system another `name`"
 
 
 def _of_metrics(stages: set[str], benchmark: Benchmark | None, metrics: Sequence[Named[Any]]) -> Iterator[Note]:

@@ -12,7 +12,7 @@ from ohr.spec.sweep import takes_list
 from ohr.spec.targets import Aim
 
 _NOISES = ("image_noise", "text_noise")
-_NAMED = ("chunker", "retriever", "generator", "agent", "metric")
+_NAMED = ("chunker", "retriever", "generator", "agent", "system", "metric")
 
 
 def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
     schema = SpecFile.model_json_schema()
     definitions |= schema.pop("$defs", {})
     schema["properties"] |= {"benchmark": _ref("benchmark"), "chunker": _ref("chunker")}
-    schema["properties"] |= {f"{family}s": _list_of(family) for family in ("retriever", "generator", "agent", "metric")}
+    schema["properties"] |= {f"{family}s": _list_of(family) for family in _NAMED[1:]}
     schema["properties"]["knowledge_bases"] = {**_list_of("knowledge_base"), "minItems": 1}
     schema["properties"]["extends"] = {"type": "string", "description": "A spec to merge this one into."}
     schema["required"] = []  # a child spec may leave everything to its parent

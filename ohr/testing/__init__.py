@@ -15,6 +15,7 @@ from ohr.testing.ocr import check_ocr
 from ohr.testing.passages import check_chunker, check_retriever
 from ohr.testing.scripted import Scripted
 from ohr.testing.stage import RATES, TEXTS, check_stage
+from ohr.testing.systems import check_system
 from ohr.testing.trajectories import check_agent
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "check_ocr",
     "check_retriever",
     "check_stage",
+    "check_system",
     "check_text_noise",
     "found",
     "indexed",

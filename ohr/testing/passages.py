@@ -83,7 +83,7 @@ def check_retriever(retriever: AnyRetriever, *, finds: bool = True) -> None:
 
 
 def _indexed(retriever: AnyRetriever, chunks: Sequence[Chunk]) -> Indexed:
-    made = indexed(retriever, chunks, [_page(chunk.text) for chunk in chunks if retriever.reads_images])
+    made = indexed(retriever, chunks, [page_image(chunk.text) for chunk in chunks if retriever.reads_images])
     for path in _files(made.index):
         pickled = path.suffix in (".pkl", ".pickle", ".pt") or path.read_bytes()[:1] == b"\x80"
         require(retriever, not pickled, f"{path.name} is a pickle: an index must be saved without")
@@ -99,7 +99,7 @@ def _files(index: Index) -> Iterator[Path]:
             yield from (path for path in (content, *content.rglob("*")) if path.is_file())
 
 
-def _page(text: str) -> Image:
+def page_image(text: str) -> Image:
     """Write a text on a small page; equal texts give equal pages, longer ones taller pages."""
     from PIL import Image as Pillow
     from PIL import ImageDraw

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from ohr.contracts import Chunk, Completion, Hit, Image, Index, Page, Recognition
+from ohr.contracts import Chunk, Completion, Context, Hit, Image, Index, Page, Recognition, SystemReply
 from ohr.errors import OhrError
 from ohr.files import images
 
@@ -124,6 +125,48 @@ def checked_recognition(read: Any) -> Recognition:
 
 def _failed(error: str) -> Completion:
     return Completion("", finish="error", error=error)
+
+
+def checked_reply(reply: Any) -> SystemReply:
+    """Check a system's reply, so that it can always be stored and scored.
+
+    Raises:
+        BrokenContract: it is none, or holds what no reply can hold.
+    """
+    if not isinstance(reply, SystemReply) or not isinstance(reply.answer, str):
+        given = getattr(reply, "answer", reply)
+        raise BrokenContract(f"a system's reply must be a SystemReply whose answer is text, not {type(given).__name__}")
+    if len(reply.answer) > _LONGEST_REPLY:
+        raise BrokenContract(f"the answer has {len(reply.answer):,} characters; at most {_LONGEST_REPLY:,} are scored")
+    contexts = None if reply.contexts is None else tuple(map(_checked_context, reply.contexts))
+    return replace(
+        reply,
+        answer=storable(reply.answer),
+        contexts=contexts,
+        tokens_in=_count(reply.tokens_in),
+        tokens_out=_count(reply.tokens_out),
+        seconds=None if reply.seconds is None else _seconds(reply.seconds),
+        version=storable(str(reply.version)),
+    )
+
+
+def _checked_context(context: Any) -> Context:
+    if not isinstance(context, Context):
+        raise BrokenContract(f"a context must be a Context, not {type(context).__name__}")
+    for name in ("text", "document"):
+        if not isinstance(value := getattr(context, name), str):
+            raise BrokenContract(f"a context's {name} must be text, not {type(value).__name__}")
+    if isinstance(context.page, bool) or not (context.page is None or isinstance(context.page, Integral)):
+        raise BrokenContract(f"a context's page must be a whole number, not {context.page!r:.80}")
+    score = context.score
+    if score is not None and (isinstance(score, bool) or not isinstance(score, Real) or not isfinite(score)):
+        raise BrokenContract(f"a context's score must be a finite number, not {score!r:.80}")
+    return Context(
+        storable(context.text),
+        storable(context.document),
+        None if context.page is None else int(context.page),
+        None if score is None else float(score),
+    )
 
 
 def storable(text: str) -> str:

@@ -22,6 +22,7 @@ def test_help_names_every_command(ohr):
         "run",
         "check",
         "plan",
+        "hand-over",
         "plot",
         "runs",
         "status",
@@ -29,6 +30,7 @@ def test_help_names_every_command(ohr):
         "compare",
         "report",
         "view",
+        "serve",
         "export",
     ]
     single += ["schema", "new"]

@@ -307,7 +307,7 @@ def test_a_hypothesis_may_be_about_an_agent(home, scouted, beside):
     spec = SPEC.format(log=home.folder / "log", more="") + BESIDE
     with pytest.raises(SpecError, match="name one generator of parrot, scout"):
         home.run(spec + HYPOTHESIS.format(more=""))
-    with pytest.raises(SpecError, match="the agent 'scout' has its own"):
+    with pytest.raises(SpecError, match="'scout' has its own"):
         home.run(spec + HYPOTHESIS.format(more="generator: scout, retriever: bm25"))
 
 

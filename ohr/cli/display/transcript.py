@@ -31,7 +31,9 @@ def show_question(run: Run, question: str, condition: str | None, as_json: bool)
     steps = run.rows_if_any("steps", question_id=question)
     metric = run.headlines.get("overall", "")
     scores = {_place(row): row for row in run.rows("scores", question_id=question, metric=metric)}
-    failures = {row["item"]: row["reason"] for row in run.rows("failures", stage="agent")}
+    reasons = (row for stage in ("agent", "system") for row in run.rows("failures", stage=stage))
+    failures = {row["item"]: row["reason"] for row in reasons}
+    contexts = run.rows_if_any("hits", question_id=question)
     found = [
         {
             **row,
@@ -39,6 +41,7 @@ def show_question(run: Run, question: str, condition: str | None, as_json: bool)
             "metric": metric,
             "score": scores.get(_place(row), {}).get("value"),
             "steps": _steps_of(row, steps),
+            "contexts": _contexts_of(row, contexts),
         }
         for row in answers
         if condition in (None, row["condition"])
@@ -71,6 +74,12 @@ def _steps_of(answer: Mapping[str, Any], steps: list[dict[str, Any]]) -> list[di
     return sorted(own, key=lambda step: step["number"])
 
 
+def _contexts_of(answer: Mapping[str, Any], hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a system has read for an answer, best first; single searches have their hits under another name."""
+    place = (answer["kb"], answer["generator"])
+    return [hit for hit in hits if (hit["kb"], hit["retriever"]) == place and not answer["retriever"]]
+
+
 def _print(row: Mapping[str, Any]) -> None:
     names = "/".join(filter(None, (row["chunker"], row["retriever"], row["generator"])))
     score = "" if row["score"] is None else f"; {row['metric']} {row['score']:.2f}"
@@ -91,6 +100,10 @@ def _print(row: Mapping[str, Any]) -> None:
     say(f"  answer: {_short(row['answer']) or '(empty)'}")
     for step in row["steps"]:
         _print_step(step)
+    for context in row["contexts"]:
+        pages = ", ".join(str(page) for page in context["pages"])
+        where = f"{context['document']} page {pages}" if context["document"] else "on no page"
+        say(f"  context {context['rank']} ({where}): {_short(context['text'])}")
 
 
 def _print_step(step: Mapping[str, Any]) -> None:

@@ -96,7 +96,10 @@ def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
 def _blocks(rows: Sequence[Row]) -> Quantities:
     found: dict[tuple[Block, Column], dict[str, Row]] = defaultdict(dict)
     for row in rows:
-        block = row["condition"], " / ".join(row[part] for part in varying(rows, "chunker", "retriever"))
+        block = (
+            row["condition"],
+            " / ".join(filter(None, (row[part] for part in varying(rows, "chunker", "retriever")))),
+        )
         found[block, (row["stage"], row["metric"], row["generator"] or "")][row["quantity"]] = row
     return found
 

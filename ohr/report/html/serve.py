@@ -1,11 +1,8 @@
 """`ohr view`: runs as pages on a local port; questions and page images are read when they are looked at."""
 
-import logging
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,12 +17,10 @@ from ohr.report.html.page import render, render_index
 from ohr.report.html.questions import Choice, QuestionList
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Run
+from ohr.serving import http
 
 _KEPT = 4  # runs whose questions are held at once
 _MOST = 200  # questions of one answer
-_NAMES = ("127.0.0.1", "localhost", "[::1]")
-
-_log = logging.getLogger(__name__)
 
 Values = Mapping[str, str]
 Progress = Callable[[Path], list[dict[str, Any]]]
@@ -166,18 +161,15 @@ def _row(folder: Path, state: str, **about: Any) -> dict[str, Any]:
     return {"name": folder.parent.name, "folder": folder.name, "status": state, **dict.fromkeys(names), **about}
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(http.Handler):
     """Answers browsers on this machine."""
 
     site: Site
-    server_version = "ohr"
-    sys_version = ""
 
     def do_GET(self) -> None:
         """Send what is at an address."""
-        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
-        if host not in _NAMES:  # else a page of somebody else could read the runs under a name that leads here
-            self._send(HTTPStatus.FORBIDDEN, "text/plain; charset=utf-8", b"this address is for this machine only")
+        if not self.is_for_this_machine:
+            self.send(HTTPStatus.FORBIDDEN, "text/plain; charset=utf-8", b"this address is for this machine only")
             return
         address = urlsplit(self.path)
         values = {name: found[-1] for name, found in parse_qs(address.query, keep_blank_values=True).items()}
@@ -185,18 +177,14 @@ class Handler(BaseHTTPRequestHandler):
             self._redirect(f"{address.path}/")
             return
         try:
-            self._send(HTTPStatus.OK, *self.site.answer(address.path, values))
+            self.send(HTTPStatus.OK, *self.site.answer(address.path, values))
         except OhrError as error:
-            self._send(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", str(error).encode("utf-8", "replace"))
+            self.send(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", str(error).encode("utf-8", "replace"))
         except (KeyError, ValueError, IndexError) as error:
             reason = f"this address is not understood: {type(error).__name__}: {error}"
-            self._send(HTTPStatus.BAD_REQUEST, "text/plain; charset=utf-8", reason.encode("utf-8", "replace"))
+            self.send(HTTPStatus.BAD_REQUEST, "text/plain; charset=utf-8", reason.encode("utf-8", "replace"))
 
     do_HEAD = do_GET
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log a request, at the level of details."""
-        _log.debug(format, *args)
 
     def _redirect(self, path: str) -> None:
         self.send_response(HTTPStatus.FOUND)
@@ -204,28 +192,11 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def _send(self, code: HTTPStatus, kind: str, body: bytes) -> None:
-        self.send_response(code)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.end_headers()
-        if self.command == "HEAD":
-            return
-        with suppress(BrokenPipeError, ConnectionResetError):  # the reader has opened another question
-            self.wfile.write(body)
 
-
-class _Server(ThreadingHTTPServer):
-    request_queue_size = 128  # a page opens many connections at once, and those beyond the queue are refused
-
-
-def make_server(site: Site, port: int) -> ThreadingHTTPServer:
+def make_server(site: Site, port: int) -> http.Server:
     """Open a server on this machine's own address; the port 0 takes a free one.
 
     Raises:
-        OSError: the port is taken.
+        DataError: the port is taken.
     """
-    handler = type("SiteHandler", (Handler,), {"site": site})
-    return _Server(("127.0.0.1", port), handler)
+    return http.open_server(type("SiteHandler", (Handler,), {"site": site}), port)

@@ -1,6 +1,5 @@
 """Scores a file of answers to a benchmark's questions, and places it among published ones."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -12,6 +11,7 @@ import numpy as np
 from ohr.contracts import Benchmark, Published, Question, ScoringProtocol
 from ohr.dataset.inputs import read_inputs
 from ohr.errors import DataError
+from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, id_of, text_of
 from ohr.files.tables import read_table
 from ohr.graph.cache_keys import Keys
 from ohr.messages.wording import named
@@ -38,11 +38,7 @@ from ohr.steps.answers.prompt_templates import answer_of
 
 Stage = Literal["generation", "overall"]
 
-_IDS: dict[str, tuple[str, ...]] = {"question id": ("question_id",), "id": ("id", "qid")}
-_NAMES = _IDS | {
-    "prediction": ("prediction", "predicted_answer", "generated_text", "generated_answer"),
-    "answer": ("answer", "response", "reply", "output"),
-}
+_NAMES = IDS | {"prediction": PREDICTIONS, "answer": ANSWERS}
 """Names under which an answers file may hold a question's id and the answer; the first part that is there counts."""
 
 
@@ -100,7 +96,7 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
         DataError: the file is not readable, a record has no id or no answer, two columns could be the answer, or an id
             is listed twice.
     """
-    names = _NAMES if column is None else _IDS | {"answer": (column,)}
+    names = _NAMES if column is None else IDS | {"answer": (column,)}
     hint = "name the one to score with --column"
     table = read_table(
         path, names, () if column is None else ("answer",), records=lambda found: _records(found, path), hint=hint
@@ -113,23 +109,16 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
         notes.append(f"{path.name}: not used: {named(table.unused)}")
     found: dict[str, str] = {}
     for where, parts in table.rows:
-        name = _id(parts.get("question id", parts.get("id")), where)
+        name = id_of(parts.get("question id", parts.get("id")), where)
         if part not in parts:
-            wanted = (column,) if column else ("answer", *_NAMES["prediction"], *_NAMES["answer"][1:])
+            wanted = (column,) if column else ("answer", *PREDICTIONS, *ANSWERS[1:])
             raise DataError(f"{where}: has none of {', '.join(wanted)}")
         if name in found:
             raise DataError(f"{where}: question {name[:60]!r} is answered twice")
-        found[name] = _text(parts[part], where).strip()
+        found[name] = text_of(parts[part], where).strip()
     if not found:
         raise DataError(f"{path}: holds no answer")
     return found, notes
-
-
-def _id(value: Any, where: str) -> str:
-    if value is None:
-        raise DataError(f"{where}: has none of {', '.join(name for names in _IDS.values() for name in names)}")
-    # pandas writes the ids of a column that also has blank cells as 12.0
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def score_answers(
@@ -242,17 +231,3 @@ def _records(found: Any, path: Path) -> Any:
         {**each, **each["log"]} if isinstance(each, Mapping) and isinstance(each.get("log"), Mapping) else each
         for each in listed
     ]
-
-
-def _text(answer: Any, where: str) -> str:
-    if answer is None:
-        return ""  # a system that says nothing has answered nothing
-    if isinstance(answer, bool):
-        return "yes" if answer else "no"
-    if isinstance(answer, str | int | float):
-        return str(answer)
-    if isinstance(answer, list) and all(isinstance(part, str | int | float) for part in answer):
-        return ", ".join(map(str, answer))
-    if isinstance(answer, Mapping):
-        return json.dumps(answer, ensure_ascii=False)
-    raise DataError(f"{where}: an answer must be text, a number, a list of them or a mapping (got {answer!r:.60})")

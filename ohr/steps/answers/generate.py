@@ -86,7 +86,9 @@ class Answer(Work):
         """Ask until the generator is done or raises; returns what `in_order` needs."""
         done, generator = 0, jobs[0][0].generator
         try:
-            for completion in generator.answer([work._shown(context.store) for work, _, _ in jobs]):
+            for completion in generator.answer(
+                [with_images(work.prompt, work.pages, context.store) for work, _, _ in jobs]
+            ):
                 _, ready, report = jobs[done]
                 _keep(ready.outputs[0], checked_completion(completion), context.store, report)
                 context.watch.restart()
@@ -99,9 +101,6 @@ class Answer(Work):
             return done, fault_of(error, generator), 0
         return done, "the generator stopped early", 0
 
-    def _shown(self, store: Store) -> Prompt:
-        return replace(self.prompt, images=StoredImages(self.pages, store)) if self.pages else self.prompt
-
 
 def _keep(output: str, completion: Completion, store: Store, report: Report) -> None:
     report.calls["answers"] += 1
@@ -113,6 +112,11 @@ def _keep(output: str, completion: Completion, store: Store, report: Report) -> 
         store.put(output, completion)
     else:
         report.errors[output] = completion.error
+
+
+def with_images(prompt: Prompt, pages: Sequence[PageImage], store: Store) -> Prompt:
+    """Return a prompt with the page images that it shows."""
+    return replace(prompt, images=StoredImages(pages, store)) if pages else prompt
 
 
 class StoredImages(Lazy):

@@ -87,7 +87,7 @@ class PreparePrompts(Work):
         """Make the prompts by question; a question without hits, as its search failed, has none."""
         inputs, asked = context.inputs, {context.inputs.questions[place].id: place for place in self.questions}
         return {
-            question: self._asked(inputs.questions[asked[question]], passages, inputs)
+            question: self.asked(inputs.questions[asked[question]], passages, inputs)
             for question, passages in self.passages(ready, context).items()
         }
 
@@ -97,13 +97,14 @@ class PreparePrompts(Work):
         asked = [inputs.questions[place] for place in self.questions]
         if self.source == "overall":
             hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
-            return {q.id: [_passage(hit.chunk) for hit in hits[q.id]] for q in asked if q.id in hits}
+            return {q.id: [as_passage(hit.chunk) for hit in hits[q.id]] for q in asked if q.id in hits}
         if self.source == "generation":
             pages = by_page(page for name in ready.inputs for page in read_pages(context.store, name) or ())
             return {q.id: own_passages(q, pages) for q in asked}
         return {q.id: [Passage(text) for text in reference_texts(self.source, q, inputs, self.seed)] for q in asked}
 
-    def _asked(self, question: Question, passages: Sequence[Passage], inputs: Inputs) -> Asked:
+    def asked(self, question: Question, passages: Sequence[Passage], inputs: Inputs) -> Asked:
+        """Put a question to the generator with what is read for it."""
         images, shown = self.images, list[PageImage]()
         for name, index in self._pages(question, passages, inputs) if images else ():
             document = inputs.by_name.get(name)
@@ -126,7 +127,8 @@ class PreparePrompts(Work):
         return answer_key(self.identity, asked.prompt, *shown)
 
 
-def _passage(chunk: Chunk) -> Passage:
+def as_passage(chunk: Chunk) -> Passage:
+    """Return a chunk as a generator reads it."""
     return Passage(chunk.text, tuple((chunk.document, page) for page in chunk.pages))
 
 

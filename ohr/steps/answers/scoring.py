@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import nan
 from typing import Any, ClassVar
 
 from ohr.contracts import CaseJudgeMetric, Chunk, Completion, Question
@@ -15,7 +16,7 @@ from ohr.metrics.retrieval_columns import Known, retrieval_scores
 from ohr.metrics.scores import MetricFailure, Rules, Scores
 from ohr.steps.answers.judging import Judged, read_judged, read_replies, reply_keys
 from ohr.steps.answers.replies import OfAnswers, Replied
-from ohr.steps.documents.make_document import page_chunks, read_chunks
+from ohr.steps.documents.make_document import expected, page_chunks, read_chunks
 from ohr.steps.retrieval.retrieve import read_hits
 from ohr.store import Store
 from ohr.work.step import Context, Ready, Report, Work
@@ -55,8 +56,17 @@ class ScoreRetrieval(Work):
         asked = [context.inputs.questions[place] for place in self.questions]
         known = Known(_sizes(context.inputs), self._own_chunks(asked, ready, context), context.inputs.copies)
         scores = retrieval_scores(asked, chunks, self.rules, _others(context.inputs), self.top_k, (), known)
+        for place in self._without(ready.inputs[0], context.store):
+            for values, failed in zip(scores.values.values(), scores.failed.values(), strict=True):
+                values[place], failed[place] = nan, False
         context.store.put(ready.outputs[0], scores)
         return Report()
+
+    def _without(self, hits: str | None, store: Store) -> list[int]:
+        """List the questions for which a system has said nothing of what it read: they have no score."""
+        given = expected(store, [hits], self.item, "hits")[hits].get("without") if hits else None
+        without = set(given or ())
+        return [place for place, number in enumerate(self.questions) if number in without]
 
     def _own_chunks(self, asked: Sequence[Question], ready: Ready, context: Context) -> dict[str, list[Chunk]]:
         """Read the chunks of each question's own pages; none where nothing needs them."""

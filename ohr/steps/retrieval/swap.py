@@ -49,8 +49,10 @@ class SwapHits(Work):
         for question, found in hits.items():
             for rank, hit in enumerate(found):
                 places[hit.chunk.document].append((question, rank))
-        searched, read = self._documents(ready.inputs[1:])
+        searched, read = tuple(self._documents(ready.inputs[1:]))
         for document, held in places.items():
+            if document not in searched:  # a context of a system that is on no page stays as it is
+                continue
             context.watch.restart()
             mine, theirs = (_texts(context.store, made[document]) for made in (searched, read))
             aligned = {index: Alignment(text, theirs.get(index, "")) for index, text in mine.items()}

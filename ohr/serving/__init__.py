@@ -1,0 +1,1 @@
+"""Servers: what `ohr view` and `ohr serve` have in common, and a finished run that answers questions."""

@@ -1,0 +1,1 @@
+"""Steps of systems: documents handed over, questions asked, contexts located."""

@@ -1,0 +1,177 @@
+"""Finds out where the contexts of a system come from: the pages of the knowledge base that hold their words."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, ClassVar
+
+from rapidfuzz.fuzz import partial_ratio_alignment
+
+from ohr.contracts import Chunk, PageId, Span, System
+from ohr.messages.wording import counted
+from ohr.steps.documents.make_document import expected, read_pages
+from ohr.steps.retrieval.retrieve import Found, as_value
+from ohr.steps.systems.hand_over import file_stems, page_file
+from ohr.text.locate import PageLocator
+from ohr.work.plugin_checks import storable
+from ohr.work.step import Context, Ready, Report, Work
+
+LOCATE_VERSION = 1
+"""Raised when a context is located differently."""
+_LATEST: dict[int, tuple[PageLocator, Mapping[PageId, str]]] = {}
+"""The locator and the texts that this process made last, by a hash of their documents' keys and truth."""
+_LONG = 50_000
+"""Characters of a page in which a context is not looked for letter by letter: it would take a tenth of a second."""
+NOWHERE = ""
+"""Document of a context that is on no page; it keeps its rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocateContexts(Work):
+    """Locate the contexts of some replies. Writes them as hits, with the places of questions `without` contexts.
+
+    Its inputs: the replies, then the documents of the knowledge base in their order.
+
+    Args:
+        condition: name of the knowledge base, for messages.
+        questions: places in `Inputs.questions`.
+        replies: for each of them, the place of its reply in the inputs.
+    """
+
+    kind: ClassVar[str] = "locating contexts"
+    shape: ClassVar[str] = "hits"
+    role: ClassVar[str] = "contexts"
+    system: System
+    name: str
+    condition: str
+    questions: tuple[int, ...]
+    replies: tuple[int, ...]
+
+    @property
+    def item(self) -> str:
+        """Name of the system and the knowledge base."""
+        return f"contexts of {self.name} on {self.condition}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Locate the contexts; a question without a reply has no entry."""
+        inputs, store = context.inputs, context.store
+        documents = [document.name for document in inputs.documents]
+        first = len(ready.inputs) - len(documents)
+        names = [name for name in ready.inputs[:first] if name is not None]
+        replies = expected(store, names, self.item, "answer")
+        places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
+        locating = _Locating(places, *_pages(context, documents, ready.inputs[first:]))
+        hits: dict[str, list[Found]] = {}
+        without: list[int] = []
+        for number, place in zip(self.questions, self.replies, strict=True):
+            question, reply = inputs.questions[number].id, replies.get(ready.inputs[place] or "")
+            if reply is not None and reply["contexts"] is None:
+                without.append(number)
+            elif reply is not None:
+                hits[question] = list(locating.found(reply["contexts"][: self.system.top_k]))
+        store.put(ready.outputs[0], {**as_value(hits, list(locating.warnings())), "without": without})
+        return Report()
+
+
+def _pages(
+    context: Context, documents: Sequence[str], keys: Sequence[str | None]
+) -> tuple[PageLocator, Mapping[PageId, str]]:
+    """Return the locator of a knowledge base, and its pages' texts; this process keeps them for the next questions.
+
+    Args:
+        keys: of the documents, in their order.
+    """
+    texts: dict[PageId, list[str]] = {
+        (name, page.index): [page.text] for name in documents for page in context.inputs.truth.get(name, ())
+    }
+    basis = hash((*keys, *((*page, text) for page, (text,) in texts.items())))
+    if basis not in _LATEST:
+        for key in keys:
+            for page in read_pages(context.store, key) or ():
+                texts.setdefault((page.document, page.index), []).append(page.text)
+        _LATEST.clear()  # before the next is built: it may have 200 MB
+        _LATEST[basis] = PageLocator(texts), {page: versions[-1] for page, versions in texts.items()}
+    return _LATEST[basis]
+
+
+@dataclass
+class _Places:
+    """Names of documents and pages as a system may give them."""
+
+    documents: Sequence[str]
+    pages: Mapping[str, int]
+    system: System
+    _known: dict[str, tuple[str, int | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, stem in file_stems(self.documents).items():
+            self._known |= dict.fromkeys((name.casefold(), stem.casefold()), (name, None))
+            paged = self.system.documents == "images" or self.system.text_files == "page"
+            for index in range(self.pages[name]) if paged else ():
+                self._known[page_file(stem, index).casefold()] = name, index
+
+    def of(self, document: str, page: int | None) -> tuple[str | None, int | None]:
+        """Return the document and the page that a context names, as far as they are known."""
+        plain = PurePath(document.replace("\\", "/")).name
+        for known in (document, plain, PurePath(plain).stem):
+            name, index = self._known.get(known.casefold(), (None, None))
+            if name is not None:
+                break
+        else:
+            return None, None
+        if index is None and page is not None and 0 <= page - self.system.first_page < self.pages[name]:
+            index = page - self.system.first_page
+        return name, index
+
+
+@dataclass
+class _Locating:
+    """Locates contexts, each different one once, and counts how."""
+
+    places: _Places
+    locator: PageLocator
+    texts: Mapping[PageId, str]
+    count: Counter[str] = field(default_factory=Counter)
+    _located: dict[tuple[str, str | None], tuple[PageId, ...]] = field(default_factory=dict)
+    _spans: dict[tuple[str, PageId], Span] = field(default_factory=dict)
+
+    def found(self, contexts: Sequence[Sequence[Any]]) -> Iterator[Found]:
+        """Yield contexts as hits."""
+        for rank, (text, document, page, score) in enumerate(contexts):
+            name, index = self.places.of(document, page)
+            if name is not None and index is not None:
+                pages: tuple[PageId, ...] = ((name, index),)
+            else:
+                pages = self._by_text(text, name)
+            self.count["contexts"] += 1
+            self.count["nowhere"] += not pages
+            source = pages[0][0] if pages else NOWHERE
+            indices = tuple(sorted(number for each, number in pages if each == source)) or (0,)
+            start, end = self._span(text, (source, indices[0])) if pages else (0, len(text))
+            chunk = Chunk(f"context {rank}", source, indices, start, end, storable(text))
+            yield Found(chunk, -float(rank) if score is None else score)
+
+    def _span(self, text: str, page: PageId) -> Span:
+        """Return the characters of a page that a context is: contexts of a page are scored in the page's order."""
+        if (text, page) not in self._spans:
+            there = self.texts.get(page, "")
+            start = there.find(text)
+            end = start + len(text)
+            # cut or wrapped by the system, or read by it
+            if start < 0 and len(there) <= _LONG and (near := partial_ratio_alignment(text, there)):
+                start, end = near.dest_start, near.dest_end
+            self._spans[text, page] = (start, end) if start >= 0 else (0, len(there))
+        return self._spans[text, page]
+
+    def _by_text(self, text: str, document: str | None) -> tuple[PageId, ...]:
+        place = (text, document)
+        if place not in self._located:
+            pages = self.locator.locate(text, document)
+            self._located[place] = pages or (self.locator.locate(text) if document else ())
+        return self._located[place]
+
+    def warnings(self) -> Iterator[str]:
+        """Yield how many contexts are on no page."""
+        if nowhere := self.count["nowhere"]:
+            yield f"{nowhere:,} of {counted(self.count['contexts'], 'context')} are on no page of the documents"

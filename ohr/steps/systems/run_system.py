@@ -1,0 +1,272 @@
+"""Runs a system on the questions of a knowledge base: it ingests the documents once; each reply is stored at once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from time import monotonic, perf_counter
+from typing import Any, ClassVar
+
+from ohr.contracts import Document, GivenContexts, Page, PageId, Stage, System, SystemReply
+from ohr.dataset.inputs import Inputs
+from ohr.errors import InputsGone, StoreError
+from ohr.messages.blame import fault_of
+from ohr.models.resident import in_memory, release, resident
+from ohr.steps.documents.make_document import read_pages
+from ohr.steps.documents.page_images import ImageRecipe
+from ohr.steps.retrieval.retrieve import read_hits
+from ohr.steps.systems.hand_over import hand_over
+from ohr.work.plugin_checks import checked_reply
+from ohr.work.step import Context, Ready, Report, Work, missing
+
+_TOGETHER = 64
+"""Replies that are stored together: a transaction for each costs more than the rest of a question."""
+_WAIT = 0.05
+"""Most seconds for which a reply waits to be stored with others."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSystem(Work):
+    """Ask a system some questions about a knowledge base. Writes, for each, a trajectory with its contexts.
+
+    Its inputs: the documents, in their order.
+
+    Args:
+        condition: name of the knowledge base, for messages.
+        handle_name: the condition's name as the system gets it.
+        questions: for each output, the place of its question in `Inputs.questions`.
+        images: how page images are made; None where text is handed over.
+        ingested: key of what `System.ingest` returned.
+        given: keys of hits as they are without failures, from which the system answers without a search; they follow
+            the documents in the inputs.
+    """
+
+    kind: ClassVar[str] = "asking systems"
+    shape: ClassVar[str] = "answer"
+    role: ClassVar[str] = "system"
+    one_by_one: ClassVar[bool] = True
+    together: ClassVar[bool] = True
+    system: System
+    name: str
+    condition: str
+    handle_name: str
+    questions: tuple[int, ...]
+    labels: tuple[str, ...]
+    documents: tuple[Document, ...]
+    images: ImageRecipe | None
+    ingested: str
+    given: tuple[str, ...] = ()
+
+    @property
+    def stage(self) -> Stage:
+        """The system."""
+        return self.system
+
+    @property
+    def item(self) -> str:
+        """Name of the system and the knowledge base."""
+        return f"{self.name} on {self.condition}"
+
+    def label(self, place: int) -> str:
+        """Name the system, the knowledge base and the question."""
+        return f"{self.item}: {self.labels[place]}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Ask the questions that have no reply yet; one on which the system raises fails alone."""
+        report, outputs = Report(), missing(ready.outputs, ready, context.store)
+        if not outputs:
+            return report
+        try:
+            handle = self._ingested(ready, context, report)
+        except (StoreError, InputsGone):
+            raise  # of the engine, not of the system
+        except (Exception, SystemExit) as error:  # a system may raise anything: its condition fails, others continue
+            reason = f"the documents were not ingested: {fault_of(error, self.system)}"
+            report.errors |= dict.fromkeys(outputs, reason)
+            return report
+        questions = dict(zip(ready.outputs, self.questions, strict=True))
+        texts = {output: context.inputs.questions[questions[output]].text for output in outputs}
+        most = 1 if ready.alone else self.system.in_flight
+        asking = _Asking(self.system, handle, most, context.watch.seconds, self._given(ready, context))
+        stored = dict[str, Any]()
+        looked = monotonic()
+        for output, reply in asking.replies(texts):
+            if reply is not None:
+                context.watch.restart()
+            if reply is None:  # nothing has come for a while: what has come is stored
+                looked = 0.0
+            elif isinstance(reply, str):
+                report.errors[output] = reply
+            else:
+                stored[output] = _trajectory(texts[output], reply)
+                report.tokens["in"] += reply.tokens_in
+                report.tokens["out"] += reply.tokens_out
+                report.calls["system questions"] += 1
+            if stored and (len(stored) >= _TOGETHER or monotonic() - looked > _WAIT):
+                context.store.put_many(stored)
+                stored, looked = {}, monotonic()
+        context.store.put_many(stored)
+        return report
+
+    def _given(self, ready: Ready, context: Context) -> dict[str, list[str]] | None:
+        """Return the contexts that are given, by key of the reply; None where the system is to search."""
+        if not self.given:
+            return None
+        names = ready.inputs[len(ready.inputs) - len(self.given) :]
+        hits: dict[str, list[str]] = {}
+        for name, plain in zip(names, self.given, strict=True):
+            found, _ = read_hits(context.store, name, plain)
+            hits |= {question: [hit.chunk.text for hit in ranked] for question, ranked in found.items()}
+        return {output: hits.get(label, []) for output, label in zip(ready.outputs, self.labels, strict=True)}
+
+    def _ingested(self, ready: Ready, context: Context, report: Report) -> Any:
+        """Return the handle of the condition; its documents are handed over where nobody has done it."""
+        if not self.system.lasting:
+            place = ("system", self.ingested)
+            for other in in_memory():  # one condition of a system may fill the memory
+                if isinstance(other, tuple) and other[0] == place[0] and other != place:
+                    release(other)
+            return resident(place, lambda: self._ingest(ready, context, report))
+        kept = context.store.get(self.ingested)
+        if kept is None:
+            kept = {"handle": self._ingest(ready, context, report)}
+            context.store.put(self.ingested, kept)
+        return kept["handle"]
+
+    def _ingest(self, ready: Ready, context: Context, report: Report) -> Any:
+        inputs = context.inputs
+        texts: dict[str, list[Page] | None] = {}
+        if self.images is None:
+            names = (document.name for document in self.documents)
+            texts = {name: read_pages(context.store, key) for name, key in zip(names, ready.inputs, strict=False)}
+        with TemporaryDirectory(prefix="ohr-") as folder:
+
+            def image(page: PageId) -> Any:
+                context.watch.restart()
+                return _image(page, inputs, self.images)
+
+            dpi = getattr(inputs.benchmark, "dpi", None)
+            hand_over(Path(folder), self.system, self.documents, texts, image, *([dpi] if dpi else []))
+            context.watch.restart(max(len(self.documents), 1))
+            handle = self.system.ingest(Path(folder), self.handle_name)
+        report.calls["ingests"] += 1
+        context.watch.restart()
+        return handle
+
+
+def _image(page: PageId, inputs: Inputs, images: ImageRecipe | None) -> Any:
+    assert images is not None
+    name, index = page
+    document = inputs.by_name[name]
+    return images.page(document, index, inputs.leaf(document, images=True)).make()
+
+
+@dataclass
+class _Asking:
+    """Asks a system in threads.
+
+    Args:
+        most: questions at once.
+        seconds: limit of a question; None for no limit.
+        given: contexts by key of the reply, where the system is not to search.
+    """
+
+    system: System
+    handle: Any
+    most: int
+    seconds: float | None
+    given: Mapping[str, Sequence[str]] | None = None
+    _began: dict[Future[SystemReply], tuple[str, float]] = field(default_factory=dict)
+
+    def replies(self, questions: Mapping[str, str]) -> Iterator[tuple[str, SystemReply | str | None]]:
+        """Yield the reply to each question, by its key, or why there is none; None where nothing has come for a while.
+
+        A question that hangs is left alone.
+        """
+        left = iter(questions.items())
+        while True:
+            while len(self._began) < self.most and (entry := next(left, None)):
+                self._begin(*entry)
+            if not self._began:
+                return
+            done, _ = wait(self._began, _WAIT, FIRST_COMPLETED)
+            if not done:
+                yield "", None
+            for future in done:
+                output, began = self._began.pop(future)
+                yield output, _result(future, perf_counter() - began, self.system)
+            now = perf_counter()
+            for future, (output, began) in list(self._began.items()):
+                if self.seconds is not None and now - began > self._limit:
+                    del self._began[future]
+                    yield output, f"no reply within {self._limit:g} seconds"
+
+    def _ask(self, output: str, question: str) -> SystemReply:
+        if self.given is None:
+            return self.system.ask(question, self.handle)
+        assert isinstance(self.system, GivenContexts)
+        return self.system.answer(question, self.given[output], self.handle)
+
+    @property
+    def _limit(self) -> float:
+        """A little less than the limit of an item, after which the process ends with all its questions."""
+        return 0.9 * (self.seconds or 0.0)
+
+    def _begin(self, output: str, question: str) -> None:
+        future = Future[SystemReply]()
+
+        def ask() -> None:
+            try:
+                future.set_result(checked_reply(self._ask(output, question)))
+            except BaseException as error:  # the main thread says whose fault it is
+                future.set_exception(error)
+
+        self._began[future] = output, perf_counter()
+        Thread(target=ask, daemon=True).start()
+
+
+def _result(future: "Future[SystemReply]", seconds: float, system: System) -> SystemReply | str:
+    error = future.exception()
+    if isinstance(error, StoreError):
+        raise error
+    if error is not None:
+        return fault_of(error, system)
+    reply = future.result()
+    return reply if reply.seconds is not None else replace(reply, seconds=seconds)
+
+
+def _trajectory(question: str, reply: SystemReply) -> dict[str, Any]:
+    """Return a reply as the trajectory of one call, as agents' are kept, with its contexts."""
+    call = {
+        "number": 1,
+        "key": "",
+        "cached": False,
+        "kind": "ask",
+        "role": "system",
+        "query": question,
+        "pages": [],
+        "turns": 1,
+        "images": 0,
+        "attempt": 0,
+        "shared": False,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "seconds": round(reply.seconds or 0.0, 4),
+        "finish": "stop",
+        "reply": reply.answer,
+    }
+    contexts = None
+    if reply.contexts is not None:
+        contexts = [[each.text, each.document, each.page, each.score] for each in reply.contexts]
+    end = "answered" if reply.answer.strip() else "not_answerable"
+    return {
+        "answer": reply.answer,
+        "end": end,
+        "reply": reply.answer,
+        "steps": [call],
+        "shown": [],
+        "contexts": contexts,
+        "version": reply.version,
+    }

@@ -1,0 +1,151 @@
+"""Answers and contexts in a service's JSON, found by JMESPath; whatever else a service sends is one sentence."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from math import isfinite
+from typing import Annotated, Any
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from ohr.contracts import Context
+from ohr.errors import DataError
+
+
+@cache
+def _compiled(path: str) -> Any:
+    try:
+        return jmespath.compile(path)
+    except (JMESPathError, ValueError, UnicodeError) as error:
+        raise ValueError(f"is no JMESPath expression: {' '.join(str(error).split())[:200]}") from None
+
+
+def _checked(path: str) -> str:
+    _compiled(path)
+    return path
+
+
+JsonPath = Annotated[str, AfterValidator(_checked)]
+"""A JMESPath expression."""
+
+
+class ContextPaths(BaseModel):
+    """The parts of a context."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    text: Annotated[JsonPath | None, Field(description="null where a context is a document and a page only.")] = "text"
+    document: Annotated[JsonPath | None, Field(description="Name of the document or its file.")] = None
+    page: Annotated[JsonPath | None, Field(description="Number of the page.")] = None
+    score: Annotated[JsonPath | None, Field(description="A larger one is better.")] = None
+
+
+def excerpt(text: str) -> str:
+    """Return the beginning of a text, in one line."""
+    return " ".join(text.split())[:200] or "(empty)"
+
+
+def parsed(text: str) -> Any:
+    """Parse JSON; raises DataError, with the beginning of what came instead."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        kind = "HTML" if text.lstrip()[:1] == "<" else "not JSON"
+        raise DataError(f"the reply is {kind}: {excerpt(text)}") from None
+
+
+def searched(field: str, path: str, value: Any) -> Any:
+    """Return what an expression finds; raises DataError where its functions do not fit what is there."""
+    try:
+        return _compiled(path).search(value)
+    except JMESPathError as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataError(f"`{field}` ({path}) does not fit the reply ({reason}): {shown(value)}") from None
+
+
+def shown(value: Any) -> str:
+    """Return the beginning of a value as JSON."""
+    return excerpt(json.dumps(value, ensure_ascii=False))
+
+
+def refuse_error(path: str | None, reply: Any) -> None:
+    """Raise DataError where a reply reports an error."""
+    if path and (error := searched("error", path, reply)):
+        raise DataError(f"the service reports an error: {error if isinstance(error, str) else shown(error)}"[:300])
+
+
+def text_of(field: str, path: str, value: Any) -> str:
+    """Return a text.
+
+    Raises:
+        DataError: there is something else, or nothing.
+    """
+    text = searched(field, path, value)
+    if not isinstance(text, str):
+        is_there = "finds nothing in" if text is None else f"finds {_kind(text)}, not text, in"
+        raise DataError(f"`{field}` ({path}) {is_there} {shown(value)}")
+    return text
+
+
+def count_of(field: str, path: str | None, value: Any) -> int:
+    """Return a count; 0 where there is none, and DataError where it is something else."""
+    number = searched(field, path, value) if path else None
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+        raise DataError(f"`{field}` ({path}) finds {shown(number)}, not a count, in {shown(value)}")
+    return number or 0
+
+
+def contexts_of(path: str, parts: ContextPaths, reply: Any, *, may_be_empty: bool) -> tuple[Context, ...]:
+    """Return the contexts of a reply, best first; raises DataError where they are no contexts."""
+    listed = searched("contexts", path, reply)
+    if not isinstance(listed, list):
+        is_there = "finds nothing in" if listed is None else f"finds {_kind(listed)}, not a list, in"
+        raise DataError(f"`contexts` ({path}) {is_there} {shown(reply)}")
+    if not listed and not may_be_empty:
+        raise DataError(
+            f"`contexts` ({path}) is an empty list: were the documents ingested? Where the system may find nothing, "
+            "set `may_be_empty: true`"
+        )
+    return tuple(_context(parts, number, each) for number, each in enumerate(listed, 1))
+
+
+def _context(parts: ContextPaths, number: int, value: Any) -> Context:
+    def part(name: str, path: str | None, read: Callable[[Any], Any], kind: str) -> Any:
+        given = searched(f"context.{name}", path, value) if path else None
+        if given is None:
+            return None
+        if (value_read := read(given)) is None:
+            where = f"`context.{name}` ({path}) of context {number}"
+            raise DataError(f"{where} finds {shown(given)}, not {kind}, in {shown(value)}")
+        return value_read
+
+    text = part("text", parts.text, _text, "text")
+    document = part("document", parts.document, _text, "text") or ""
+    if parts.text and not (text or "").strip():
+        raise DataError(f"`context.text` ({parts.text}) of context {number} finds no text in {shown(value)}")
+    page = part("page", parts.page, _page, "the number of a page")
+    if not parts.text and not (document and page is not None):
+        raise DataError(f"context {number} has neither text nor a document with a page: {shown(value)}")
+    return Context(text or "", document, page, part("score", parts.score, _number, "a number"))
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _page(value: Any) -> int | None:
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return int(value) if whole and not isinstance(value, bool) else None
+
+
+def _number(value: Any) -> float | None:
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return float(value) if fits else None
+
+
+def _kind(value: Any) -> str:
+    names: Mapping[type, str] = {dict: "a mapping", list: "a list", str: "text", bool: "true or false"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,133 @@
+"""A system as a Python class of the user's: two methods, and nothing of ohr in it."""
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from inspect import signature
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from ohr.contracts import SystemReply
+from ohr.contracts.system import GivenContexts
+from ohr.errors import PluginError
+
+from .replies import as_reply
+
+_MANY = 99
+"""Arguments of a method that takes any number."""
+
+
+class PythonSystem(GivenContexts, kind="python"):
+    """A class with `ingest(folder, name)` and `ask(question)`, in a file or an installed module.
+
+    An instance is made for each condition. `ask` gets what `ingest` returned as a second argument, where it takes one.
+    """
+
+    lasting: ClassVar[bool] = False
+    file: Annotated[Path | None, Field(description="File of the class.")] = None
+    module: Annotated[str | None, Field(description="Installed module of the class, in place of `file`.")] = None
+    class_: Annotated[str, Field(alias="class", description="Name of the class.")]
+    options: Annotated[
+        dict[str, Any], Field(default_factory=dict, description="Arguments with which the class is made.")
+    ]
+
+    @field_validator("file")
+    @classmethod
+    def _allowed(cls, file: Path | None, info: ValidationInfo) -> Path | None:
+        registry = (info.context or {}).get("registry")
+        if file is not None and registry is not None and not registry.trusted:
+            raise ValueError("is code of your own; allow it with --trust-plugins")
+        return file
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "PythonSystem":
+        if (self.file is None) == (self.module is None):
+            raise ValueError("needs `file` or `module`, and not both")
+        return self
+
+    def __hash__(self) -> int:
+        """Hash what is hashable; options are compared as they are."""
+        return hash((self.kind, self.file, self.module, self.class_))
+
+    def check(self) -> None:
+        """Load the class, and look at its methods."""
+        made = self._load()
+        for method in ("ingest", "ask"):
+            if not callable(getattr(made, method, None)):
+                raise PluginError(f"system python: class {self.class_} has no method `{method}`")
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify a file by its content, since its path may change."""
+        content = {"file": sha256(self.file.read_bytes()).hexdigest()} if self.file and self.file.is_file() else {}
+        return {**super().identity(), **content}
+
+    def ingest(self, folder: Path, name: str) -> Any:
+        """Make the system, and let it ingest."""
+        try:
+            made = self._load()(**self.options)
+        except TypeError as error:
+            raise PluginError(
+                f"system python: class {self.class_} cannot be made from its `options`: {error}"
+            ) from error
+        return made, made.ingest(folder, name)
+
+    def ask(self, question: str, handle: Any) -> SystemReply:
+        """Ask the system."""
+        made, ingested = handle
+        reply: SystemReply = as_reply(made.ask(question, *([ingested] if _takes(made.ask) > 1 else [])))
+        return reply
+
+    def answer(self, question: str, contexts: Sequence[str], handle: Any) -> SystemReply:
+        """Let the system answer from given texts."""
+        made, ingested = handle
+        further = [ingested] if _takes(made.answer) > 2 else []
+        reply: SystemReply = as_reply(made.answer(question, list(contexts), *further))
+        return reply
+
+    @property
+    def answers_from_given(self) -> bool:
+        """Report whether the class has the third method, `answer(question, contexts)`."""
+        return callable(getattr(self._load(), "answer", None))
+
+    def _load(self) -> Any:
+        module = _of_file(self.file.resolve()) if self.file else _of_name(str(self.module))
+        made = getattr(module, self.class_, None)
+        if made is None:
+            raise PluginError(f"system python: {self.file or self.module} has no class {self.class_}")
+        return made
+
+
+def _takes(method: Any) -> int:
+    """Return the number of arguments that a method takes by place."""
+    kinds = [each.kind for each in signature(method).parameters.values()]
+    by_place = sum(kind < kind.VAR_POSITIONAL for kind in kinds)
+    return _MANY if any(kind == kind.VAR_POSITIONAL for kind in kinds) else by_place
+
+
+@cache
+def _of_file(path: Path) -> Any:
+    if not path.is_file():
+        raise PluginError(f"system python: no such file: {path}")
+    name = f"ohr_system_{sha256(str(path).encode()).hexdigest()[:16]}"
+    spec = spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise PluginError(f"system python: {path} does not import: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _of_name(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise PluginError(f"system python: {error}") from error

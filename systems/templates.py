@@ -1,0 +1,93 @@
+"""Requests as templates: `{name}` in texts becomes a value, and `${NAME}` in headers what the environment holds."""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from ohr.messages.secrets import without_passwords
+
+_PLACE = re.compile(r"\{(\w+)\}")
+_HEADER = re.compile(r"(?:[A-Za-z]{1,16} )?\$\{\w+\}")
+_PLAIN = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+"""Headers that hold no secret."""
+_SECRET = re.compile(r"(^|[-_])(api[-_]?key|key|token|secret|passw(or)?d|authorization|credentials?)$", re.IGNORECASE)
+
+
+def places(template: Any) -> Iterator[str]:
+    """Yield the names of a template's places, in all texts inside mappings and lists."""
+    if isinstance(template, str):
+        yield from _PLACE.findall(template)
+    elif isinstance(template, Mapping | list):
+        for part in template.values() if isinstance(template, Mapping) else template:
+            yield from places(part)
+
+
+def refuse_unknown(template: Any, known: Collection[str]) -> None:
+    """Raise ValueError where a template has a place that nothing fills."""
+    if odd := sorted(set(places(template)) - set(known)):
+        raise ValueError(f"{{{odd[0]}}} is no place of this request: there are {', '.join(sorted(known))}")
+
+
+def filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """Fill a template once: a value that looks like a place is left alone.
+
+    A text that is a place and nothing else becomes the value as it is, such as a number or a list.
+    """
+    if isinstance(template, str):
+        if whole := _PLACE.fullmatch(template):
+            return values[whole[1]]
+        return _PLACE.sub(lambda match: _as_text(values[match[1]]), template)
+    if isinstance(template, Mapping):
+        return {name: filled(part, values) for name, part in template.items()}
+    return [filled(part, values) for part in template] if isinstance(template, list) else template
+
+
+def filled_url(template: str, values: Mapping[str, Any]) -> str:
+    """Fill an address; values are escaped, so that none can change its host or path."""
+    return _PLACE.sub(lambda match: quote(_as_text(values[match[1]]), safe=""), template)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def checked_url(url: str) -> str:
+    """Return an address of HTTP; raises ValueError for any other."""
+    if not re.match(r"https?://[^/?#{]+", url):
+        raise ValueError("must be an address such as http://localhost:8000/ask")
+    return url
+
+
+def refuse_secret_urls(*urls: str | None) -> None:
+    """Raise ValueError where an address holds a secret; for the whole mapping, since a message quotes a wrong text."""
+    for url in filter(None, urls):
+        if (shown := without_passwords(url)) != url:
+            raise ValueError(f"{shown} holds a user name or a key: send it in `headers`, from an environment variable")
+
+
+def checked_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Return headers whose values come from the environment; raises ValueError where one is written out."""
+    for name, value in headers.items():
+        if name.lower() not in _PLAIN and not _HEADER.fullmatch(value):
+            raise ValueError(
+                f"{name} is written out, and the spec is copied into results: put it into an environment variable, "
+                f'and write {name}: "${{MY_API_KEY}}" or "Bearer ${{MY_API_KEY}}"'
+            )
+    return headers
+
+
+def refuse_secrets(template: Any, key: str = "") -> None:
+    """Raise ValueError where a part of a body is a secret by its name."""
+    if isinstance(template, Mapping):
+        for name, part in template.items():
+            refuse_secrets(part, str(name))
+    elif isinstance(template, list):
+        for part in template:
+            refuse_secrets(part, key)
+    elif isinstance(template, str) and _SECRET.search(key) and not _PLACE.fullmatch(template):
+        raise ValueError(
+            f"{key} looks like a secret, and the spec is copied into results: send it in `headers`, from an "
+            "environment variable"
+        )

@@ -1,0 +1,248 @@
+"""Systems through the engine: what they get, and what becomes of what they say."""
+
+import json
+from pathlib import Path
+
+import pypdfium2
+import pytest
+
+from ohr.errors import SpecError
+from ohr.runner.plan import plan
+from ohr.spec.read import read_spec
+from tests.engine.conftest import Home, rows, values
+
+RAG = """
+import json, pathlib, re, threading, time
+
+LOG = pathlib.Path(__file__).with_name("log")
+lock = threading.Lock()
+
+
+def note(*words):
+    with lock, LOG.open("a") as log:
+        print(*words, file=log)
+
+
+class Rag:
+    def __init__(self, bad="", way="{way}"):
+        self.bad, self.way = bad, way
+
+    def ingest(self, folder, name):
+        files = sorted(pathlib.Path(folder).rglob("*.*"))
+        note("ingest", name.rsplit("-", 1)[0], *(file.name for file in files))
+        if self.bad == "ingest" and name.startswith("dosed"):
+            raise RuntimeError("the index is full")
+        self.texts = {{file.name: file.read_text() for file in files if file.suffix == ".md"}}
+
+    def ask(self, question):
+        note("ask", question)
+        if self.bad == "chapel" and "chapel" in question:
+            raise RuntimeError("no answer today")
+        if self.bad == "hang" and "chapel of finance/1" in question:
+            time.sleep(60)
+        words = set(re.findall(r"\\w{{4,}}", question))
+        name, text = max(self.texts.items(), key=lambda item: len(words & set(re.findall(r"\\w{{4,}}", item[1]))))
+        part = max(text.split("\\n\\n"), key=lambda part: len(words & set(re.findall(r"\\w{{4,}}", part))))
+        found = re.search(r"built in (\\d+)", part)
+        answer = found[1] if found else "never"
+        context = {{"text": part, "document": name, "score": 1.0}}
+        version = "2" if self.bad == "version" and "chapel" in question else "1"
+        return {{"whole": {{"answer": answer, "contexts": [context], "version": version}},
+                 "text": answer, "texts": {{"answer": answer, "contexts": [part]}},
+                 "foreign": {{"answer": answer, "contexts": ["Nothing of this is in any of your documents, " * 3]}},
+                 "number": 7, "odd": {{"answer": answer, "context": []}},
+                 "pages": {{"answer": answer, "contexts": [{{**context, "page": "one"}}]}}}}[self.way]
+
+    def answer(self, question, contexts):
+        note("answer", *(context.split(".")[0] for context in contexts))
+        found = re.search(r"built in (\\d+)", " ".join(contexts))
+        return found[1] if found else "never"
+"""
+SPEC = """\
+benchmark: {kind: tiny}
+knowledge_bases:
+  - {name: clean}
+  - {name: dosed, text_noise: {kind: formatting, rate: 0.5}}
+systems:
+  - {kind: python, file: RAG, class: Rag, documents: text, options: OPTIONS}
+evaluate: [retrieval, overall]
+"""
+
+
+class Systems(Home):
+    def spec(self, way="whole", options="{}", **changes):
+        (self.folder / "rag.py").write_text(RAG.format(way=way))
+        text = SPEC.replace("RAG", str(self.folder / "rag.py")).replace("OPTIONS", options)
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        return text
+
+    def calls(self, verb):
+        lines = (self.folder / "log").read_text().splitlines()
+        return [line.removeprefix(f"{verb} ") for line in lines if line.startswith(f"{verb} ")]
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Systems(tmp_path)
+
+
+def test_a_system_ingests_each_condition_once_and_is_asked_each_question_once(home):
+    finished = home.run(home.spec())
+    assert [line.split()[0] for line in home.calls("ingest")] == ["clean", "dosed"]
+    assert len(set(home.calls("ask"))) * 2 == len(home.calls("ask"))
+    assert set(values(finished, kb="clean", stage="overall", metric="em").values()) == {1.0}
+    assert set(values(finished, kb="clean", stage="retrieval", metric="hit@5").values()) == {1.0}
+    assert finished.ledger.calls["ingests"] == 2
+
+
+def test_what_a_system_has_said_is_not_asked_again(home):
+    home.run(home.spec())
+    before = home.calls("ask")
+    (home.folder / "log").unlink()
+    home.run(home.spec(), "margin=0.03")
+    assert not (home.folder / "log").exists() and before
+
+
+def test_contexts_are_found_by_their_text_alone(home):
+    finished = home.run(home.spec("texts"))
+    assert set(values(finished, kb="clean", stage="retrieval", metric="mrr").values()) == {1.0}
+
+
+def test_a_context_that_is_on_no_page_keeps_its_rank_and_is_counted(home):
+    finished = home.run(home.spec("foreign"))
+    assert set(values(finished, kb="clean", stage="retrieval", metric="hit@5").values()) == {0.0}
+    assert {row["document"] for row in rows(finished, "hits")} == {""}
+    assert any("contexts are on no page of the documents" in line for line in finished.ledger.warnings)
+
+
+def test_answers_without_contexts_are_scored_alone(home):
+    finished = home.run(home.spec("text"))
+    assert not finished.ledger.failures
+    retrieval = rows(finished, stage="retrieval", kb="clean")
+    assert {(row["status"], str(row["value"])) for row in retrieval} == {("ok", "nan")}
+    assert set(values(finished, kb="clean", stage="overall", metric="em").values()) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ("number", "`ask` returned int: it must return text, a mapping or a SystemReply"),
+        ("odd", "`ask` returned a mapping with 'context': it may have answer, contexts"),
+        ("pages", "a context's page must be a whole number, not 'one'"),
+    ],
+)
+def test_a_reply_of_another_form_fails_its_question_with_a_sentence(home, way, words):
+    finished = home.run(home.spec(way), "retries=0")
+    assert all(words in failure.reason for failure in finished.ledger.failures)
+    assert len(finished.ledger.failures) == 16
+
+
+def test_an_ingest_that_fails_fails_its_condition_alone(home):
+    finished = home.run(home.spec(options="{bad: ingest}"), "retries=0")
+    assert {failure.reason for failure in finished.ledger.failures} == {
+        "the documents were not ingested: RuntimeError: the index is full"
+    }
+    assert {failure.item.split(":")[0] for failure in finished.ledger.failures} == {"python on dosed"}
+    assert set(values(finished, kb="clean", stage="overall", metric="em").values()) == {1.0}
+
+
+def test_a_question_on_which_a_system_raises_fails_alone(home):
+    finished = home.run(home.spec(options="{bad: chapel}"))
+    failed = {row["question_id"] for row in rows(finished, kb="clean", stage="overall") if row["status"] == "failed"}
+    assert 0 < len(failed) < 8
+    assert {failure.reason for failure in finished.ledger.failures} == {"RuntimeError: no answer today"}
+
+
+def test_a_question_that_hangs_is_left_alone_after_the_limit(home):
+    text = home.spec(options="{bad: hang}") + "limits: {seconds: 3}\nretries: 0\n"
+    finished = home.run(text, "systems.0.in_flight=2", workers=1)
+    assert {failure.reason for failure in finished.ledger.failures} == {"no reply within 2.7 seconds"}
+    assert len([row for row in rows(finished, kb="clean", stage="overall", metric="em") if row["status"] == "ok"]) >= 6
+
+
+def test_a_service_that_changes_its_version_is_named_in_a_warning(home):
+    finished = home.run(home.spec(options="{bad: version}"))
+    assert "python changed its version while it was asked: 1, 2" in finished.ledger.warnings
+
+
+def test_a_plan_counts_what_is_ingested_and_asked(home):
+    path = home.write(home.spec())
+    steps = plan(read_spec(path, trust_plugins=True), home.store).steps
+    assert (steps["sets of documents to ingest"].left, steps["system questions"].left) == (2, 16)
+    home.run_file(path)
+    steps = plan(read_spec(path, trust_plugins=True), home.store).steps
+    assert (steps["sets of documents to ingest"].left, steps["system questions"].left) == (0, 0)
+
+
+def test_fresh_answers_are_asked_again(home):
+    path = home.write(home.spec())
+    home.run_file(path)
+    home.run_file(path, fresh="answers")
+    assert len(home.calls("ask")) == 4 * len(set(home.calls("ask")))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"class: Rag": "class: Nobody"}, "has no class Nobody"),
+        ({"class: Rag, ": ""}, "systems.0.class: is required"),
+        ({"documents: text": "documents: scans"}, "documents"),
+        (
+            {"evaluate: [retrieval, overall]": "evaluate: [page]"},
+            "systems are evaluated in the stage retrieval or overall",
+        ),
+    ],
+)
+def test_a_wrong_spec_is_refused_with_a_sentence(home, change, words):
+    with pytest.raises(Exception, match=words.replace("[", r"\[").replace(".", r"\.")) as refused:
+        home.run(home.spec(**change))
+    assert isinstance(refused.value, SpecError) or "system python" in str(refused.value)
+
+
+def test_pages_are_handed_over_as_pdf_and_as_images(home):
+    noisy = "  - {name: smudged, image_noise: {kind: smudge, severity: 0.6}}\n"
+    spec = home.spec("text").replace("  - {name: dosed, text_noise: {kind: formatting, rate: 0.5}}\n", noisy)
+    for way, ending in (("pdf", ".pdf"), ("images", ".png")):
+        (home.folder / "log").unlink(missing_ok=True)
+        home.run(spec.replace("documents: text", f"documents: {way}"), "retries=0")
+        assert {Path(name).suffix for line in home.calls("ingest") for name in line.split()[1:]} == {ending}
+
+
+def test_a_pdf_holds_the_page_images(tmp_path):
+    import numpy as np
+
+    from ohr.steps.systems.hand_over import file_stems, write_pdf
+
+    image = np.full((200, 100, 3), 255, np.uint8)
+    image[50:60, 20:80] = (200, 30, 30)
+    for quality, most in ((None, 0), (90, 60)):
+        write_pdf(tmp_path / "out.pdf", [image, image], 72, quality)
+        document = pypdfium2.PdfDocument(tmp_path / "out.pdf")
+        again = document[1].render(rev_byteorder=True).to_numpy()[:, :, :3]
+        assert len(document) == 2 and np.abs(again.astype(int) - image).max() <= most
+        document.close()
+    stems = file_stems(["a/b", "a__b", "A__B", "."])
+    assert list(stems.values()) == ["a__b", "a__b-2", "A__B-3", "document"]
+    assert json.dumps(sorted(file_stems(["x y?"]).values())) == '["x_y_"]'
+
+
+def test_the_loss_of_a_system_that_answers_from_given_contexts_is_split(home):
+    text = (
+        home.spec().replace("kind: formatting, rate: 0.5", "kind: channel, profile: tesseract, rate: 0.9")
+        + "decompose: true\n"
+    )
+    finished = home.run(text)
+    assert not finished.ledger.failures
+    split = {
+        row["quantity"]: row["value"] for row in rows(finished, "decomposition", metric="em", evidence_source="all")
+    }
+    assert split["score_clean"] == 1.0 and {"score_noisy_index", "score_noisy_reading", "score_noisy"} <= split.keys()
+    assert len(home.calls("answer")) == 16
+
+
+def test_a_system_without_the_third_verb_is_not_split_and_says_so(home):
+    text = home.spec().replace("decompose", "") + "decompose: true\n"
+    (home.folder / "rag.py").write_text((home.folder / "rag.py").read_text().replace("def answer(", "def other("))
+    finished = home.run(text)
+    assert any("has no `answer(question, contexts)`" in line for line in finished.ledger.warnings)
