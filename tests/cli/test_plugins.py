@@ -42,7 +42,7 @@ def test_an_unknown_family(ohr):
     assert result.exit_code == 2
     assert result.stderr == (
         "no family 'retreivers'. Choose one of: ocr, image_noise, text_noise, chunker, retriever, generator, agent, "
-        "metric, benchmark. Did you mean 'retriever'?\n"
+        "system, metric, benchmark. Did you mean 'retriever'?\n"
     )
 
 
