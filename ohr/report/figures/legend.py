@@ -50,7 +50,7 @@ def _noises(style: Style) -> Block:
 
 
 def _searches(style: Style) -> Block:
-    title = "Retriever, or agent [looks at]" if style.agents else "Retriever"
+    title = "Retriever, agent or system [looks at]" if style.agents else "Retriever"
     return Block(title, [(line(color=hue, linewidth=3 * style.scale), name) for name, hue in style.hues.items()])
 
 

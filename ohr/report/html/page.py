@@ -22,7 +22,7 @@ HEADINGS: tuple[tuple[str, str, str], ...] = (
      "references: a score may be beyond them."),
     ("protocol", "Numbers of the benchmark's protocol", "Scores of the pages themselves, the facts that are left "
      "after each step, and numbers that are more than a mean."),
-    ("effort", "Agents and their effort", "What a question takes, beside its score."),
+    ("effort", "Effort of agents and systems", "What a question takes, beside its score."),
     ("robustness", "Robustness in one number", ""),
     ("decomposition", "Index damage and reading damage", "The loss that comes from searching a noisy "
      "index, and the loss that comes from reading noisy text."),
