@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Any, ClassVar
 
 from ohr.contracts import Document, GivenContexts, Page, PageId, Stage, System, SystemReply
@@ -21,10 +21,8 @@ from ohr.steps.systems.hand_over import hand_over
 from ohr.work.plugin_checks import checked_reply
 from ohr.work.step import Context, Ready, Report, Work, missing
 
-_TOGETHER = 64
-"""Replies that are stored together: a transaction for each costs more than the rest of a question."""
-_WAIT = 0.05
-"""Most seconds for which a reply waits to be stored with others."""
+_POLL = 0.1
+"""Seconds between two looks for questions that hang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +88,15 @@ class RunSystem(Work):
         texts = {output: context.inputs.questions[questions[output]].text for output in outputs}
         most = 1 if ready.alone else self.system.in_flight
         asking = _Asking(self.system, handle, most, context.watch.seconds, self._given(ready, context))
-        stored = dict[str, Any]()
-        looked = monotonic()
-        for output, reply in asking.replies(texts):
-            if reply is not None:
-                context.watch.restart()
-            if reply is None:  # nothing has come for a while: what has come is stored
-                looked = 0.0
-            elif isinstance(reply, str):
-                report.errors[output] = reply
-            else:
-                stored[output] = _trajectory(texts[output], reply)
-                report.tokens["in"] += reply.tokens_in
-                report.tokens["out"] += reply.tokens_out
-                report.calls["system questions"] += 1
-            if stored and (len(stored) >= _TOGETHER or monotonic() - looked > _WAIT):
-                context.store.put_many(stored)
-                stored, looked = {}, monotonic()
-        context.store.put_many(stored)
+        for replies in asking.replies(texts):
+            context.watch.restart()
+            stored = {name: reply for name, reply in replies.items() if isinstance(reply, SystemReply)}
+            # at once, whatever it costs: what was asked may have been paid for
+            context.store.put_many({name: _trajectory(texts[name], reply) for name, reply in stored.items()})
+            report.errors |= {name: reply for name, reply in replies.items() if isinstance(reply, str)}
+            report.tokens["in"] += sum(reply.tokens_in for reply in stored.values())
+            report.tokens["out"] += sum(reply.tokens_out for reply in stored.values())
+            report.calls["system questions"] += len(stored)
         return report
 
     def _given(self, ready: Ready, context: Context) -> dict[str, list[str]] | None:
@@ -180,28 +169,24 @@ class _Asking:
     given: Mapping[str, Sequence[str]] | None = None
     _began: dict[Future[SystemReply], tuple[str, float]] = field(default_factory=dict)
 
-    def replies(self, questions: Mapping[str, str]) -> Iterator[tuple[str, SystemReply | str | None]]:
-        """Yield the reply to each question, by its key, or why there is none; None where nothing has come for a while.
-
-        A question that hangs is left alone.
-        """
+    def replies(self, questions: Mapping[str, str]) -> Iterator[dict[str, SystemReply | str]]:
+        """Yield the replies to questions as they come, by key, or why there is none; one that hangs is left alone."""
         left = iter(questions.items())
         while True:
             while len(self._began) < self.most and (entry := next(left, None)):
                 self._begin(*entry)
             if not self._began:
                 return
-            done, _ = wait(self._began, _WAIT, FIRST_COMPLETED)
-            if not done:
-                yield "", None
+            done, _ = wait(self._began, None if self.seconds is None else _POLL, FIRST_COMPLETED)
+            now, replies = perf_counter(), dict[str, SystemReply | str]()
             for future in done:
                 output, began = self._began.pop(future)
-                yield output, _result(future, perf_counter() - began, self.system)
-            now = perf_counter()
-            for future, (output, began) in list(self._began.items()):
-                if self.seconds is not None and now - began > self._limit:
-                    del self._began[future]
-                    yield output, f"no reply within {self._limit:g} seconds"
+                replies[output] = _result(future, now - began, self.system)
+            late = [] if self.seconds is None else [f for f, (_, at) in self._began.items() if now - at > self._limit]
+            for future in late:
+                replies[self._began.pop(future)[0]] = f"no reply within {self._limit:g} seconds"
+            if replies:
+                yield replies
 
     def _ask(self, output: str, question: str) -> SystemReply:
         if self.given is None:
