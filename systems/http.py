@@ -91,6 +91,10 @@ class Http(System, kind="http"):
     """
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+    asking: ClassVar[tuple[str, ...]] = (
+        *("top_k", "first_page", "url", "method", "params", "body", "answer", "contexts", "context", "may_be_empty"),
+        *("error", "tokens_in", "tokens_out", "version_path"),
+    )
     extra: ClassVar[str | None] = "openai"
     preset: Annotated[
         str | None, Field(description="dify_retrieval, openai_chat or ragflow: fields for a service.")

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -17,6 +17,7 @@ from ohr.contracts.system import GivenContexts
 from ohr.errors import PluginError
 
 from .replies import as_reply
+from .templates import refuse_secrets
 
 _MANY = 99
 """Arguments of a method that takes any number."""
@@ -48,6 +49,7 @@ class PythonSystem(GivenContexts, kind="python"):
     def _one_place(self) -> "PythonSystem":
         if (self.file is None) == (self.module is None):
             raise ValueError("needs `file` or `module`, and not both")
+        refuse_secrets(self.options)
         return self
 
     def __hash__(self) -> int:
@@ -64,7 +66,7 @@ class PythonSystem(GivenContexts, kind="python"):
     def identity(self) -> Mapping[str, object]:
         """Identify a file by its content, since its path may change."""
         content = {"file": sha256(self.file.read_bytes()).hexdigest()} if self.file and self.file.is_file() else {}
-        return {**super().identity(), **content}
+        return {**super().identity(), **content, **({"source": _digest(self.module)} if self.module else {})}
 
     def ingest(self, folder: Path, name: str) -> Any:
         """Make the system, and let it ingest."""
@@ -95,7 +97,7 @@ class PythonSystem(GivenContexts, kind="python"):
         return callable(getattr(self._load(), "answer", None))
 
     def _load(self) -> Any:
-        module = _of_file(self.file.resolve()) if self.file else _of_name(str(self.module))
+        module = _of_file(self.file.resolve(), _stamp(self.file)) if self.file else _of_name(str(self.module))
         made = getattr(module, self.class_, None)
         if made is None:
             raise PluginError(f"system python: {self.file or self.module} has no class {self.class_}")
@@ -109,8 +111,24 @@ def _takes(method: Any) -> int:
     return _MANY if any(kind == kind.VAR_POSITIONAL for kind in kinds) else by_place
 
 
+def _stamp(path: Path) -> int:
+    """Return when a file was last changed, 0 where there is none: a changed file is loaded again."""
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
 @cache
-def _of_file(path: Path) -> Any:
+def _digest(module: str) -> str:
+    """Hash the source of an installed module, of all of a package; "" where it is not there."""
+    found = find_spec(module.partition(".")[0])
+    if found is None or not found.origin:
+        return ""
+    origin = Path(found.origin)
+    files = sorted(origin.parent.rglob("*.py")) if found.submodule_search_locations else [origin]
+    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+
+
+@cache
+def _of_file(path: Path, stamp: int) -> Any:  # noqa: ARG001 # part of the cache's key
     if not path.is_file():
         raise PluginError(f"system python: no such file: {path}")
     name = f"ohr_system_{sha256(str(path).encode()).hexdigest()[:16]}"

@@ -59,6 +59,9 @@ class System(Stage):
     """Its documents outlive this process, under the handle that `ingest` returned; otherwise every process that
     asks ingests for itself."""
 
+    asking: ClassVar[tuple[str, ...]] = ("top_k", "first_page")
+    """Fields that decide replies and their reading, and not what is ingested: with others, it is ingested once."""
+
     documents: Annotated[
         Handed,
         Field(description="How documents are handed over: page images in a PDF, as PNG files, or text after OCR."),

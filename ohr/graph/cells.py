@@ -200,6 +200,16 @@ def drawn_once(spec: Spec) -> Iterator[str]:
         yield "each noise is drawn once, as each draw is ingested by itself; `replicates: 3` shows how draws differ"
 
 
+def undosed(spec: Spec) -> Iterator[str]:
+    """Yield a note where systems read noisy images that no engine of the spec reads: the noise has no dose."""
+    blind = [base.noise for base in spec.knowledge_bases if base.image_noise and not base.has_text]
+    if spec.systems and blind:
+        yield (
+            f"no `ocr` reads the images of {named(list(dict.fromkeys(blind)))}: curves have no dose to be drawn over; "
+            "`ocr: {kind: tesseract}` there measures it, and changes nothing of what a system gets as images"
+        )
+
+
 def unreached(spec: Spec) -> Iterator[str]:
     """Yield a note for each agent that a noise reaches in part, or not at all: its scores there mean something else.
 

@@ -14,8 +14,6 @@ from ohr.work.step import Step
 
 _INGEST_VERSION = 1
 """Raised when documents are handed over differently."""
-_SHORT = 8
-"""Digits of a key that tell two conditions of one name apart, such as those of two runs."""
 
 
 def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[str, str]) -> list[Batch]:
@@ -29,7 +27,8 @@ def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[s
     """
     (base, _, system), inputs = work, keys.inputs
     run, texts = _system(keys, work, documents)
-    replies = {place: key("system reply", run.ingested, inputs.questions[place].text) for place in inputs.asked}
+    asked = [run.ingested, keys.identity(system.stage, "first_page")]
+    replies = {place: key("system reply", asked, inputs.questions[place].text) for place in inputs.asked}
     first = {name: place for place, name in reversed(replies.items())}  # equal words are asked once
     _add(graph, run, {name: first[name] for name in dict.fromkeys(replies.values())}, keys, texts)
     batches, searched = [], tuple(documents.values())
@@ -85,8 +84,7 @@ def _system(keys: Keys, work: SystemWork, documents: Mapping[str, str]) -> tuple
         if recipe
     )
     ingested = _ingested(keys, work, texts, list(pages))
-    name = f"{base.name.replace('#', '-')}-{key('handle', ingested)[:_SHORT]}"
-    return RunSystem(system.stage, system.name, base.name, name, (), (), inputs.documents, recipe, ingested), texts
+    return RunSystem(system.stage, system.name, base.name, (), (), inputs.documents, recipe, ingested), texts
 
 
 def _add(graph: Graph, run: RunSystem, replies: Mapping[str, int], keys: Keys, inputs: tuple[str, ...]) -> None:
@@ -104,5 +102,5 @@ def _ingested(keys: Keys, work: SystemWork, documents: Sequence[str], images: Se
         documents: keys of the texts, where text is handed over; `images` those of the page images elsewhere.
     """
     base, _, system = work
-    identity = [keys.identity(system.stage, "top_k", "first_page"), keys.files]
+    identity = [keys.identity(system.stage, *system.stage.asking), keys.files]
     return key("ingested", _INGEST_VERSION, identity, list(documents), list(images), *again(base))

@@ -20,7 +20,7 @@ from ohr.runner.calibration.calibrate import calibrate
 from ohr.runner.preflight import check_stages
 from ohr.spec.model import Spec
 from ohr.steps.documents.make_document import read_pages
-from ohr.steps.systems.hand_over import hand_over
+from ohr.steps.systems.hand_over import condition_name, hand_over
 from ohr.store import open_store
 
 _README = """# {name}
@@ -76,7 +76,7 @@ def hand_over_study(
 
 def _condition(part: BasePart, keys: Keys, system: System, session: Session, out: Path, *, force: bool) -> Path:
     """Write the folder of one condition."""
-    inputs, name = session.inputs, part.base.name.replace("#", "-")
+    inputs, name = session.inputs, condition_name(part.base.name)
     recipe = None if system.documents == "text" else keys.images(part.base)
     texts: Mapping[str, Sequence[Page] | None] = {}
     if recipe is None:

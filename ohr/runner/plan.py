@@ -7,7 +7,7 @@ from pathlib import Path
 from ohr.dataset.inputs import limited, read_inputs
 from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
-from ohr.graph.cells import count, drawn_once, not_swapped, unreached
+from ohr.graph.cells import count, drawn_once, not_swapped, undosed, unreached
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import CellPart, Graph
 from ohr.runner.attribution.levels import with_trials
@@ -94,7 +94,7 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
         steps["levels to calibrate"] = Count(levels, uncalibrated)
     inputs = session.inputs
     counts = len(inputs.documents), inputs.documents_asked, len(inputs.questions)
-    notes = (*not_swapped(spec), *unreached(spec), *drawn_once(spec))
+    notes = (*not_swapped(spec), *unreached(spec), *undosed(spec), *drawn_once(spec))
     warnings = (*keyless, *session.inputs.warnings, *notes)
     minutes = _minutes(spec, session.store, steps, workers)
     return Plan(

@@ -17,7 +17,7 @@ from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.files.digests import remembered
 from ohr.graph.cache_keys import Keys
-from ohr.graph.cells import drawn_once, not_swapped, unreached
+from ohr.graph.cells import drawn_once, not_swapped, undosed, unreached
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import Graph
 from ohr.messages.variables import Formatter, hidden
@@ -165,7 +165,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     stale = forget(graph, session.store, fresh) if fresh else set[str]()
     if fresh:
         _log.info("made again: %d steps of %s and after", len(stale), fresh)
-    for line in (*not_swapped(spec), *unreached(spec), *drawn_once(spec)):
+    for line in (*not_swapped(spec), *unreached(spec), *undosed(spec), *drawn_once(spec)):
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)

@@ -79,6 +79,10 @@ def _of_stages(
             yield (key,), f"{key} are evaluated in the stage {also}overall: `evaluate` must have it"
         elif "retrieval" not in stages and not all(getattr(item.stage, "answers", True) for item in named[key]):
             yield (key,), "systems without answers are evaluated in the stage retrieval: `evaluate` must have it"
+    answering = [item for item in named["systems"] if item.stage.answers]
+    if "overall" in stages and named["systems"] and not (answering or file.generators or file.agents):
+        yield ("systems",), "give no answers: set `answer`, or `evaluate: [retrieval]`"
+    for key in ("agents", "systems"):
         for name in sorted(others.intersection(names(named[key]))):
             yield (key,), f"{quoted(name)} is a retriever or generator too: give the {key[:-1]} another `name`"
     for name in sorted({*names(named["agents"])}.intersection(names(named["systems"]))):

@@ -28,6 +28,11 @@ def file_stems(documents: Sequence[str]) -> dict[str, str]:
     return stems
 
 
+def condition_name(base: str) -> str:
+    """Return the name of a knowledge base as a system or a folder gets it: letters, digits, `-`, `_` and `.`."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", base).strip("-.") or "condition"
+
+
 def page_file(stem: str, index: int) -> str:
     """Return the name of the file of one page, without an ending; its pages are counted from 1."""
     return f"{stem}-p{index + 1:04d}"

@@ -70,8 +70,20 @@ class LocateContexts(Work):
                 without.append(number)
             elif reply is not None:
                 hits[question] = list(locating.found(reply["contexts"][: self.system.top_k]))
-        store.put(ready.outputs[0], {**as_value(hits, list(locating.warnings())), "without": without})
+        warnings = [*locating.warnings(), *_left_out(replies, len(without), self.system.top_k)]
+        store.put(ready.outputs[0], {**as_value(hits, warnings), "without": without})
         return Report()
+
+
+def _left_out(replies: Mapping[str, Mapping[str, Any]], without: int, top_k: int) -> Iterator[str]:
+    """Yield what is not scored: questions without contexts, and contexts beyond the first `top_k`."""
+    if 0 < without < len(replies):
+        yield f"{without:,} of {counted(len(replies), 'reply', 'replies')} name no contexts and have no retrieval score"
+    if longer := sum(len(reply["contexts"] or ()) > top_k for reply in replies.values()):
+        yield (
+            f"{counted(longer, 'reply', 'replies')} with more contexts than `top_k: {top_k}`: the first count, and "
+            "they alone are given back where a loss is split"
+        )
 
 
 def _pages(
@@ -105,8 +117,9 @@ class _Places:
     _known: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, stem in file_stems(self.documents).items():
-            self._known |= dict.fromkeys((name.casefold(), stem.casefold()), (name, None))
+        self._known |= {name.casefold(): (name, None) for name in self.documents}
+        for name, stem in file_stems(self.documents).items():  # these are the names that it was given
+            self._known[stem.casefold()] = name, None
             paged = self.system.documents == "images" or self.system.text_files == "page"
             for index in range(self.pages[name]) if paged else ():
                 self._known[page_file(stem, index).casefold()] = name, index
@@ -146,6 +159,9 @@ class _Locating:
                 pages = self._by_text(text, name)
             self.count["contexts"] += 1
             self.count["nowhere"] += not pages
+            if pages and not text and self.places.system.documents == "text":
+                text = self.texts.get(pages[0], "")  # a place alone: what was handed over there
+            self.count["empty"] += not text.strip()
             source = pages[0][0] if pages else NOWHERE
             indices = tuple(sorted(number for each, number in pages if each == source)) or (0,)
             start, end = self._span(text, (source, indices[0])) if pages else (0, len(text))
@@ -175,3 +191,5 @@ class _Locating:
         """Yield how many contexts are on no page."""
         if nowhere := self.count["nowhere"]:
             yield f"{nowhere:,} of {counted(self.count['contexts'], 'context')} are on no page of the documents"
+        if empty := self.count["empty"]:
+            yield f"{empty:,} of {counted(self.count['contexts'], 'context')} have no text: scores of texts are 0 there"

@@ -1,9 +1,11 @@
 """Runs a system on the questions of a knowledge base: it ingests the documents once; each reply is stored at once."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
 from threading import Thread
 from time import perf_counter
@@ -11,16 +13,19 @@ from typing import Any, ClassVar
 
 from ohr.contracts import Document, GivenContexts, Page, PageId, Stage, System, SystemReply
 from ohr.dataset.inputs import Inputs
-from ohr.errors import InputsGone, StoreError
+from ohr.errors import InputsGone, OhrError, StoreError
+from ohr.keys import key
 from ohr.messages.blame import fault_of
 from ohr.models.resident import in_memory, release, resident
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.retrieve import read_hits
-from ohr.steps.systems.hand_over import hand_over
+from ohr.steps.systems.hand_over import condition_name, hand_over
 from ohr.work.plugin_checks import checked_reply
 from ohr.work.step import Context, Ready, Report, Work, missing
 
+_TRIES = 2
+"""Processes that a run may lose with one ingest."""
 _POLL = 0.1
 """Seconds between two looks for questions that hang."""
 
@@ -33,7 +38,6 @@ class RunSystem(Work):
 
     Args:
         condition: name of the knowledge base, for messages.
-        handle_name: the condition's name as the system gets it.
         questions: for each output, the place of its question in `Inputs.questions`.
         images: how page images are made; None where text is handed over.
         ingested: key of what `System.ingest` returned.
@@ -49,7 +53,6 @@ class RunSystem(Work):
     system: System
     name: str
     condition: str
-    handle_name: str
     questions: tuple[int, ...]
     labels: tuple[str, ...]
     documents: tuple[Document, ...]
@@ -112,17 +115,31 @@ class RunSystem(Work):
 
     def _ingested(self, ready: Ready, context: Context, report: Report) -> Any:
         """Return the handle of the condition; its documents are handed over where nobody has done it."""
+        # documents that failed are not there: what was ingested without them must not be taken for the whole
+        texts = list(ready.inputs[: len(ready.inputs) - len(self.given)])
+        name = self.ingested if None not in texts else key("incomplete", self.ingested, texts)
         if not self.system.lasting:
-            place = ("system", self.ingested)
+            place = ("system", name)
             for other in in_memory():  # one condition of a system may fill the memory
                 if isinstance(other, tuple) and other[0] == place[0] and other != place:
                     release(other)
-            return resident(place, lambda: self._ingest(ready, context, report))
-        kept = context.store.get(self.ingested)
-        if kept is None:
-            kept = {"handle": self._ingest(ready, context, report)}
-            context.store.put(self.ingested, kept)
-        return kept["handle"]
+            return resident(place, lambda: self._ingest_once(ready, context, report))
+        stored = context.store.get(name)
+        if stored is None:
+            stored = {"handle": self._ingest_once(ready, context, report)}
+            context.store.put(name, stored)
+        return stored["handle"]
+
+    def _ingest_once(self, ready: Ready, context: Context, report: Report) -> Any:
+        """Ingest, unless this run has lost processes with it: each further question would lose one more."""
+        tries = key("ingest tries", self.ingested, os.getppid())
+        lost = context.store.get(tries) or 0
+        if lost >= _TRIES:
+            raise OhrError(f"the process ended {lost} times while they were handed over, or took longer than the limit")
+        context.store.put(tries, lost + 1)
+        handle = self._ingest(ready, context, report)
+        context.store.discard([tries])
+        return handle
 
     def _ingest(self, ready: Ready, context: Context, report: Report) -> Any:
         inputs = context.inputs
@@ -139,7 +156,9 @@ class RunSystem(Work):
             dpi = getattr(inputs.benchmark, "dpi", None)
             hand_over(Path(folder), self.system, self.documents, texts, image, *([dpi] if dpi else []))
             context.watch.restart(max(len(self.documents), 1))
-            handle = self.system.ingest(Path(folder), self.handle_name)
+            # a new name each time: a service may still have what a run that was killed has handed over
+            name = f"{condition_name(self.condition)}-{token_hex(4)}"
+            handle = self.system.ingest(Path(folder), name)
         report.calls["ingests"] += 1
         context.watch.restart()
         return handle
