@@ -82,7 +82,7 @@ def _left_out(replies: Mapping[str, Mapping[str, Any]], without: int, top_k: int
     if longer := sum(len(reply["contexts"] or ()) > top_k for reply in replies.values()):
         yield (
             f"{counted(longer, 'reply', 'replies')} with more contexts than `top_k: {top_k}`: the first count, and "
-            "they alone are given back where a loss is split"
+            "they alone are read again where a loss is split"
         )
 
 
