@@ -89,7 +89,7 @@ def serve(ready: Any, asked: Any, wait: float) -> None:
         disable_nagle_algorithm = True
 
         def handle(self) -> None:
-            with suppress(ConnectionError):  # of a run that was killed
+            with suppress(ConnectionError, ValueError):  # of a run that was killed
                 super().handle()
 
         def log_message(self, *_: Any) -> None:
