@@ -127,7 +127,8 @@ def test_another_top_k_is_asked_for_again(home):
 
 def test_replies_without_contexts_are_counted_where_others_have_some(home):
     finished = home.run(home.spec(options="{bad: half}"))
-    assert any("name no contexts and have no retrieval score" in line for line in finished.ledger.warnings)
+    assert any("name no contexts, as if nothing was found" in line for line in finished.ledger.warnings)
+    assert sorted(values(finished, kb="clean", stage="retrieval", metric="hit@5").values()) == [0.0] + [1.0] * 7
 
 
 def test_the_name_of_a_condition_is_one_that_a_service_takes():
@@ -176,6 +177,14 @@ def test_an_ingest_that_fails_fails_its_condition_alone(home):
     }
     assert {failure.item.split(":")[0] for failure in finished.ledger.failures} == {"python on dosed"}
     assert set(values(finished, kb="clean", stage="overall", metric="em").values()) == {1.0}
+
+
+def test_an_ingest_that_failed_is_tried_again_by_the_next_run(home):
+    for _ in range(3):
+        home.run(home.spec(options="{bad: ingest}"), "retries=3")
+    (home.folder / "rag.py").write_text((home.folder / "rag.py").read_text().replace('"ingest" and', '"no" and'))
+    spec = SPEC.replace("RAG", str(home.folder / "rag.py")).replace("OPTIONS", "{bad: ingest}")
+    assert not home.run(spec).ledger.failures
 
 
 def test_a_question_on_which_a_system_raises_fails_alone(home):

@@ -63,22 +63,25 @@ class LocateContexts(Work):
         places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
         locating = _Locating(places, *_pages(context, documents, ready.inputs[first:]))
         hits: dict[str, list[Found]] = {}
+        # a system that names contexts for others has found nothing for these; where it names none, it says nothing
+        names_some = any(reply["contexts"] is not None for reply in replies.values())
         without: list[int] = []
         for number, place in zip(self.questions, self.replies, strict=True):
             question, reply = inputs.questions[number].id, replies.get(ready.inputs[place] or "")
-            if reply is not None and reply["contexts"] is None:
+            if reply is not None and reply["contexts"] is None and not names_some:
                 without.append(number)
             elif reply is not None:
-                hits[question] = list(locating.found(reply["contexts"][: self.system.top_k]))
-        warnings = [*locating.warnings(), *_left_out(replies, len(without), self.system.top_k)]
+                hits[question] = list(locating.found((reply["contexts"] or ())[: self.system.top_k]))
+        warnings = [*locating.warnings(), *_left_out(replies, self.system.top_k)]
         store.put(ready.outputs[0], {**as_value(hits, warnings), "without": without})
         return Report()
 
 
-def _left_out(replies: Mapping[str, Mapping[str, Any]], without: int, top_k: int) -> Iterator[str]:
-    """Yield what is not scored: questions without contexts, and contexts beyond the first `top_k`."""
+def _left_out(replies: Mapping[str, Mapping[str, Any]], top_k: int) -> Iterator[str]:
+    """Yield what lacks: contexts of some replies, and those beyond the first `top_k`, which are not scored."""
+    without = sum(reply["contexts"] is None for reply in replies.values())
     if 0 < without < len(replies):
-        yield f"{without:,} of {counted(len(replies), 'reply', 'replies')} name no contexts and have no retrieval score"
+        yield f"{without:,} of {counted(len(replies), 'reply', 'replies')} name no contexts, as if nothing was found"
     if longer := sum(len(reply["contexts"] or ()) > top_k for reply in replies.values()):
         yield (
             f"{counted(longer, 'reply', 'replies')} with more contexts than `top_k: {top_k}`: the first count, and "

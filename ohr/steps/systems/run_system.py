@@ -1,15 +1,17 @@
 """Runs a system on the questions of a knowledge base: it ingests the documents once; each reply is stored at once."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
+from multiprocessing import parent_process
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 from threading import Thread
 from time import perf_counter
 from typing import Any, ClassVar
+
+import psutil
 
 from ohr.contracts import Document, GivenContexts, Page, PageId, Stage, System, SystemReply
 from ohr.dataset.inputs import Inputs
@@ -95,7 +97,7 @@ class RunSystem(Work):
             context.watch.restart()
             stored = {name: reply for name, reply in replies.items() if isinstance(reply, SystemReply)}
             # at once, whatever it costs: what was asked may have been paid for
-            context.store.put_many({name: _trajectory(texts[name], reply) for name, reply in stored.items()})
+            context.store.put_many({name: _trajectory(name, texts[name], reply) for name, reply in stored.items()})
             report.errors |= {name: reply for name, reply in replies.items() if isinstance(reply, str)}
             report.tokens["in"] += sum(reply.tokens_in for reply in stored.values())
             report.tokens["out"] += sum(reply.tokens_out for reply in stored.values())
@@ -132,14 +134,17 @@ class RunSystem(Work):
 
     def _ingest_once(self, ready: Ready, context: Context, report: Report) -> Any:
         """Ingest, unless this run has lost processes with it: each further question would lose one more."""
-        tries = key("ingest tries", self.ingested, os.getppid())
+        parent = parent_process()
+        run = psutil.Process(parent.pid if parent else None)
+        tries = key("ingest tries", self.ingested, run.pid, run.create_time())
         lost = context.store.get(tries) or 0
         if lost >= _TRIES:
             raise OhrError(f"the process ended {lost} times while they were handed over, or took longer than the limit")
         context.store.put(tries, lost + 1)
-        handle = self._ingest(ready, context, report)
-        context.store.discard([tries])
-        return handle
+        try:
+            return self._ingest(ready, context, report)
+        finally:  # where the process is lost, nothing of this is done
+            context.store.discard([tries])
 
     def _ingest(self, ready: Ready, context: Context, report: Report) -> Any:
         inputs = context.inputs
@@ -241,11 +246,11 @@ def _result(future: "Future[SystemReply]", seconds: float, system: System) -> Sy
     return reply if reply.seconds is not None else replace(reply, seconds=seconds)
 
 
-def _trajectory(question: str, reply: SystemReply) -> dict[str, Any]:
-    """Return a reply as the trajectory of one call, as agents' are kept, with its contexts."""
+def _trajectory(name: str, question: str, reply: SystemReply) -> dict[str, Any]:
+    """Return a reply, by its key, as the trajectory of one call, as agents' are kept, with its contexts."""
     call = {
         "number": 1,
-        "key": "",
+        "key": name,
         "cached": False,
         "kind": "ask",
         "role": "system",
