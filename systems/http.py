@@ -12,7 +12,7 @@ from threading import Lock
 from time import monotonic
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from ruamel.yaml import YAML
 
 from ohr import extras
@@ -40,8 +40,6 @@ from .templates import (
 
 _LARGEST = 16 << 20
 """Bytes of a reply after unpacking; one with 30 pages of text has some 100,000."""
-_USUAL = "_API_KEY"
-"""The end of the names of variables that are sent unasked."""
 _IDLE = 8
 """Idle connections that are kept: at each request the pool looks at every one."""
 _PRESETS = files("ohr.systems.presets")
@@ -145,18 +143,6 @@ class Http(System, kind="http"):
             return given
         fields = _preset(given)
         return fields if "ingest" in fields or "ingest_steps" in fields else {**fields, "ingest": None}
-
-    @field_validator("headers")
-    @classmethod
-    def _allowed(cls, headers: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        registry = (info.context or {}).get("registry")
-        for name in _variables(headers):
-            if registry is not None and not registry.trusted and not name.endswith(_USUAL):
-                raise ValueError(
-                    f"would send the environment variable {name} to a server: only those whose names end in {_USUAL} "
-                    "are sent unasked. Rename it, or allow it with --trust-plugins"
-                )
-        return headers
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

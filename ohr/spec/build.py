@@ -20,7 +20,7 @@ from ohr.errors import PluginError
 from ohr.messages.variables import VARIABLE, FilledPath, fill
 from ohr.messages.wording import quoted
 from ohr.registry import Nested, Registry, choices
-from ohr.spec.environment import fault_of_variable, variable_of
+from ohr.spec.environment import fault_of_variable, variables_of
 from ohr.spec.faults import faults_of
 from ohr.spec.model import Named, names
 from ohr.spec.source import Note, Source, Where, refuse
@@ -164,8 +164,8 @@ class Builder:
                 filled[key] = self._text(fields[key].annotation, value, here)
             elif key in fields and isinstance(value, Mapping | list) and (family := _nested(fields[key])):
                 filled[key] = self._filled_parts(family, value, (*where, key))
-        if variable := variable_of(keys):
-            self.note((*where, "api_key_env"), fault_of_variable(variable, self.allowed))
+        for key, variable in variables_of(keys):
+            self.note((*where, key), fault_of_variable(variable, self.allowed))
         return filled
 
     def _filled_parts(self, family: str, value: Any, where: Where) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ohr.contracts import Stage
+from ohr.messages.variables import VARIABLE
 from ohr.messages.wording import quoted
 from ohr.spec.model import Spec
 
@@ -25,10 +26,13 @@ def fault_of_variable(name: str, allowed: Collection[str]) -> str | None:
     )
 
 
-def variable_of(keys: Mapping[str, Any]) -> str | None:
-    """Name the variable that a plugin sends to its server, from its keys or fields; None when it sends none."""
-    name = keys.get("api_key_env")
-    return name if isinstance(name, str) and "base_url" in keys else None
+def variables_of(keys: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the variables that a plugin sends to its server, from its keys or fields, each after the key with it."""
+    name, headers = keys.get("api_key_env"), keys.get("headers")
+    if isinstance(name, str) and "base_url" in keys:
+        yield "api_key_env", name
+    for value in headers.values() if isinstance(headers, Mapping) else ():
+        yield from (("headers", variable) for variable in VARIABLE.findall(str(value)))
 
 
 def sent(spec: Spec) -> Iterator[str]:
@@ -36,7 +40,8 @@ def sent(spec: Spec) -> Iterator[str]:
     inside = [value for stage in spec.stages() for _, value in stage if isinstance(value, Stage)]
     for stage in dict.fromkeys((*spec.stages(), *inside)):
         fields = dict(stage)
-        if name := variable_of(fields):
+        for _, name in variables_of(fields):
             # host and port, without the user and password that a URL may hold
-            host = re.split(r"[/?#]", str(fields["base_url"]).partition("://")[2])[0].rpartition("@")[2]
+            url = str(fields.get("url") or fields["base_url"])
+            host = re.split(r"[/?#]", url.partition("://")[2])[0].rpartition("@")[2]
             yield f"{stage.family} {stage.kind} sends {name} to {host}"

@@ -14,7 +14,9 @@ import pytest
 from pydantic import ValidationError
 
 from ohr.contracts import Context, SystemReply
-from ohr.errors import DataError, MissingKey
+from ohr.errors import DataError, MissingKey, SpecError
+from ohr.spec.environment import sent
+from ohr.spec.read import read_spec
 from ohr.systems.http import Http
 
 from .rag_server import rag_server
@@ -226,9 +228,18 @@ def test_a_command_needs_trust(server):
     context = {"registry": SimpleNamespace(trusted=False)}
     with pytest.raises(ValidationError, match="--trust-plugins"):
         Http.model_validate(keys, context=context)
-    keys = {**keys, "ingest": {"url": "http://here"}, "headers": {"Cookie": "${SESSION}"}}
-    with pytest.raises(ValidationError, match="SESSION to a server: only those whose names end in _API_KEY"):
-        Http.model_validate(keys, context=context)
+
+
+def test_a_variable_of_another_name_is_sent_where_it_is_allowed(tmp_path):
+    path = tmp_path / "spec.yaml"
+    path.write_text(
+        "benchmark: {kind: mini}\nknowledge_bases: [{name: clean}]\nevaluate: [retrieval, overall]\nsystems:\n"
+        "  - {kind: http, url: 'http://here/ask', body: {q: '{question}'}, answer: a, ingest: {url: 'http://here'},\n"
+        "     headers: {Cookie: '${SESSION}'}}\n"
+    )
+    with pytest.raises(SpecError, match=r"headers: would send the environment variable .*SESSION.*--allow-env SESSION"):
+        read_spec(path)
+    assert list(sent(read_spec(path, allow_env=["SESSION"]))) == ["system http sends SESSION to here"]
 
 
 def test_questions_wait_until_the_documents_can_be_searched(server, tmp_path):
