@@ -65,7 +65,7 @@ class Planner(ABC):
         Returns:
             the number of steps planned.
         """
-        found = graph.found_in(self.store)
+        found = graph.look_up(self.store)
         self._stale |= {*found.stale, *stale}
         self._asked_again |= set(stale) if asks_again else set()
         self._growth.asked_for |= found.asked_for

@@ -83,7 +83,7 @@ class CellPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookedUp:
     """The keys of a graph that a store has.
 
     Args:
@@ -116,7 +116,7 @@ class Graph:
             self.steps |= dict.fromkeys(step.outputs, step)
         return known or step
 
-    def found_in(self, store: Store) -> "Found":
+    def look_up(self, store: Store) -> "LookedUp":
         """Look up which keys a store has."""
         there, stale, asked_for = set(store.has_many(self.steps.keys())), set[str](), set[str]()
         for name in there & {step.key for step in self.steps.values() if step.work.grows}:
@@ -132,7 +132,7 @@ class Graph:
         for step in self.steps.values():  # inputs come first
             if not stale.isdisjoint(step.inputs):
                 stale.update(step.outputs)
-        return Found(there - stale, stale - growing, asked_for)
+        return LookedUp(there - stale, stale - growing, asked_for)
 
     @property
     def goals(self) -> Iterator[str]:
