@@ -37,7 +37,7 @@ class Oracle(_Arm, kind="oracle"):
 
 
 def _best(chunks: Sequence[Chunk], places: Mapping[tuple[str, int], list[int]], question: Question) -> list[Hit]:
-    own = dict.fromkeys(place for page in question.pages for place in places.get((question.document, page), ()))
+    own = dict.fromkeys(place for page in question.grades for place in places.get(page, ()))
     evidence = set(words(" ".join(question.evidence)))
     shares = {place: len(evidence.intersection(words(chunks[place].text))) / max(len(evidence), 1) for place in own}
     return sorted((Hit(place, shares[place]) for place in own), key=lambda hit: (-hit.score, hit.place))

@@ -120,6 +120,7 @@ class MadeUp:
             "evidence": [[q.evidence] for q in self.questions],
             "pages": [[q.page] for q in self.questions],
             "clean_text": True,
+            "relevant": [[] for _ in self.questions],
             "groups": [[] for _ in self.questions],
         }
         tables.append("questions", {**about, **self._traits(self.questions)})

@@ -44,6 +44,8 @@ class ScoringProtocol:
         image_prompt: the same, for generators that read page images.
         reply: what an answer is: the text in the last <response> tags of a reply (`tagged`), or the `whole` reply.
         joined: order in which the retrieved chunks of a question's own pages are joined before they are scored.
+        ranked: what the metrics of rankings count: `hits`, of which several may be of one page, or `pages`, each once,
+            at the rank of its best chunk, as the files of other benchmarks have them.
         segment_chinese: cut runs of Chinese characters into words before they are compared.
         prescribed: plugins that its numbers need. In a family that is named here, a spec takes the first where it
             names none, and any other is refused; a family that is not named is free.
@@ -64,6 +66,7 @@ class ScoringProtocol:
     image_prompt: str = "page_images"
     reply: Literal["tagged", "whole"] = "tagged"
     joined: Literal["page", "rank"] = "page"
+    ranked: Literal["hits", "pages"] = "hits"
     segment_chinese: bool = True
     prescribed: tuple[Prescribed, ...] = ()
     metric_fields: Mapping[str, Mapping[str, object]] = field(default_factory=dict)

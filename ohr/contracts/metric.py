@@ -21,11 +21,13 @@ class Ranking:
 
     Args:
         question: its text.
-        hits: pages of each hit, best hit first; a page is its document's name and its index, from 0.
-        texts: text of each hit.
+        hits: pages of each hit, best hit first; a page is its document's name and its index, from 0. Where the protocol
+            ranks pages, each page that was found is one hit, at its best rank.
+        texts: text of each chunk that was found; the same number as `hits`, unless the protocol ranks pages.
         pages: the pages of the evidence.
         evidence: its passages.
         size: pages of the question's document; 0 where that is not known.
+        grades: of the pages, all above 0; empty where all of them count the same.
     """
 
     question: str
@@ -34,6 +36,7 @@ class Ranking:
     pages: frozenset[tuple[str, int]]
     evidence: tuple[str, ...]
     size: int = 0
+    grades: Mapping[tuple[str, int], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

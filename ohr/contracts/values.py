@@ -1,6 +1,6 @@
 """Values that flow between stages: frozen dataclasses and a named tuple."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -41,6 +41,14 @@ class Page:
     error: str | None = None
 
 
+class Relevant(NamedTuple):
+    """A page that was judged for a question; a grade above 0 is relevant, a larger one more so."""
+
+    document: str
+    page: int
+    grade: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question with its answer and the ground-truth passages that it needs.
@@ -56,6 +64,8 @@ class Question:
         facts: texts that must survive the pipeline, such as numbers; the protocol's `facts` metric counts them.
         groups: further attributes that results are grouped by, as (name, value); a name occurs once.
         asked: False for what is measured on its page alone: no retriever or generator gets it.
+        relevant: the pages that rankings are scored by, where they have grades or are of several documents; `document`
+            is then the first of those with the highest grade, `pages` and `evidence` are its own.
     """
 
     id: str
@@ -72,6 +82,14 @@ class Question:
     facts: tuple[str, ...] = ()
     groups: tuple[tuple[str, str], ...] = ()
     asked: bool = True
+    relevant: tuple[Relevant, ...] = ()
+
+    @property
+    def grades(self) -> Mapping[tuple[str, int], float]:
+        """The pages that a ranking should find, with their grades, all above 0: `relevant`, else `pages` with 1."""
+        if self.relevant:
+            return {(document, page): grade for document, page, grade in self.relevant if grade > 0}
+        return dict.fromkeys(((self.document, page) for page in self.pages), 1.0)
 
     @property
     def own_pages(self) -> tuple[tuple[str, int], ...]:

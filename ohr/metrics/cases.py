@@ -1,6 +1,6 @@
 """Scores by metrics that see more than two texts: a ranking, or a question with its passages and its reply."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import nan
@@ -42,21 +42,40 @@ NO_REPLIES = Replies()
 
 
 def ranking_of(
-    question: Question, chunks: Sequence[Chunk], size: int = 0, copies: Mapping[PageId, PageId] = MappingProxyType({})
+    question: Question,
+    chunks: Sequence[Chunk],
+    size: int = 0,
+    copies: Mapping[PageId, PageId] = MappingProxyType({}),
+    *,
+    by_page: bool = False,
 ) -> Ranking:
     """Return a question's hits, best first, as metrics see them.
 
     Args:
+        by_page: rank the pages that were found, each once, in place of the chunks.
         size: pages of the question's document; 0 where that is not known.
         copies: the page that counts, for each page that is there more than once.
     """
+    hits = tuple(counted_pages(chunk, copies) for chunk in chunks)
+    if by_page:
+        hits = tuple((page,) for page in dict.fromkeys(page for pages in hits for page in pages))
+    texts = tuple(chunk.text for chunk in chunks)
+    grades = wanted_pages(question, copies)
+    return Ranking(question.text, hits, texts, frozenset(grades), question.evidence, size, grades)
 
-    def counted(document: str, pages: Iterable[int]) -> tuple[PageId, ...]:
-        return tuple(copies.get((document, page), (document, page)) for page in pages)
 
-    hits = tuple(counted(chunk.document, chunk.pages) for chunk in chunks)
-    texts, wanted = tuple(chunk.text for chunk in chunks), frozenset(counted(question.document, question.pages))
-    return Ranking(question.text, hits, texts, wanted, question.evidence, size)
+def counted_pages(chunk: Chunk, copies: Mapping[PageId, PageId]) -> tuple[PageId, ...]:
+    """Return the pages of a chunk; of copies, the page that counts."""
+    return tuple(copies.get((chunk.document, page), (chunk.document, page)) for page in chunk.pages)
+
+
+def wanted_pages(question: Question, copies: Mapping[PageId, PageId]) -> dict[PageId, float]:
+    """Return the pages that a ranking should find with their grades; of copies, the page that counts."""
+    wanted: dict[PageId, float] = {}
+    for page, grade in question.grades.items():
+        counts = copies.get(page, page)
+        wanted[counts] = max(grade, wanted.get(counts, grade))
+    return wanted
 
 
 def case_of(question: Question, passages: Sequence[str], answer: str) -> Case:

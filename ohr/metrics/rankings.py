@@ -15,14 +15,14 @@ the retrieval part of VRAG-RL's reward (arXiv:2505.22019)."""
 
 
 class Ndcg(RankingMetric, kind="ndcg"):
-    """nDCG of the first k hits, with binary relevance: pages of the evidence, and others."""
+    """nDCG of the first k hits; a page of the evidence counts by its grade, which is 1 in benchmarks without grades."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     k: _CutOff = 10
 
     def score_ranking(self, ranking: Ranking) -> float:
         """Return `ndcg_at_k`."""
-        return ndcg_at_k(ranking.hits, ranking.pages, self.k)
+        return ndcg_at_k(ranking.hits, ranking.grades or ranking.pages, self.k)
 
 
 class Success(RankingMetric, kind="success"):

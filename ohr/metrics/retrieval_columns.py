@@ -7,7 +7,7 @@ from math import isnan, nan
 
 from ohr import seeds
 from ohr.contracts import Chunk, PageId, Question, RankingMetric
-from ohr.metrics.cases import Outcome, ranking_of
+from ohr.metrics.cases import Outcome, counted_pages, ranking_of
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.floors import OtherPages, read_floor
 from ohr.metrics.scores import FACTS, Rules, Scores, as_score
@@ -58,9 +58,10 @@ def retrieval_scores(
     rankings = {name: scorer for name, scorer in named if isinstance(scorer, RankingMetric)}
     for question in questions:
         chunks, broken = found.get(question.id, ()), question.id in failed or question.id not in found
-        seen = ranking_of(question, chunks, known.sizes.get(question.document, 0), known.copies)
+        size, by_page = known.sizes.get(question.document, 0), rules.protocol.ranked == "pages"
+        seen = ranking_of(question, chunks, size, known.copies, by_page=by_page)
         wanted, ranking = seen.pages, seen.hits
-        own = [chunk for chunk, pages in zip(chunks, ranking, strict=True) if not wanted.isdisjoint(pages)]
+        own = [chunk for chunk in chunks if not wanted.isdisjoint(counted_pages(chunk, known.copies))]
         if rules.protocol.joined == "page":  # the score must not depend on which half of the evidence came first
             own.sort(key=lambda chunk: (chunk.pages, chunk.start))
         texts = [chunk.text for chunk in own]

@@ -59,6 +59,7 @@ def question_columns(questions: Sequence[Question], without_text: Collection[str
         "answers": [question.answers for question in questions],
         "evidence": [question.evidence for question in questions],
         "pages": [question.pages for question in questions],
+        "relevant": [[page._asdict() for page in question.relevant] for question in questions],
         **{name: [getattr(question, name) for question in questions] for name in _TRAITS},
         "clean_text": [question.id not in without_text for question in questions],
         "groups": [[f"{name}={value}" for name, value in question.groups] for question in questions],

@@ -4,10 +4,11 @@ A ranking is a sequence of hits, best first; each hit is the collection of the p
 (document, page index). It has any length; places after its end find nothing. All scores count hits: the cut-off `k`, at
 least 1, is a number of hits, and a rank is a hit's, not a page's. A chunk that spans two pages is one hit; two chunks
 of one page are two hits, the second of which finds nothing new. Evidence is the set of pages that the question needs,
-repeats ignored; relevance is binary. For rankings of single pages without repeats all scores are those of trec_eval.
+repeats ignored, or a mapping of such pages to their grades, all above 0; only nDCG looks at the grades. For rankings of
+single pages without repeats all scores are those of trec_eval.
 """
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from math import log2, nan
 
 Hits = Sequence[Collection[Hashable]]
@@ -67,10 +68,11 @@ def reciprocal_rank(ranking: Hits, evidence: Collection[Hashable]) -> float:
 
 
 def ndcg_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
-    """Return normalised discounted cumulative gain of binary relevance, in [0, 1], higher is better.
+    """Return normalised discounted cumulative gain, in [0, 1], higher is better.
 
-    Formula: DCG@k / IDCG@k with DCG@k = sum over ranks i <= k of n_i / log2(i + 1), n_i being the evidence pages that
-        hit i is the first to cover, and IDCG@k that of a ranking of all evidence pages, one a hit; at most 1.
+    Formula: DCG@k / IDCG@k with DCG@k = sum over ranks i <= k of g_i / log2(i + 1), g_i being the grades of the
+        evidence pages that hit i is the first to cover (1 each without grades), and IDCG@k that of a ranking of all
+        evidence pages, the highest grade first, one a hit; at most 1.
     Source: Järvelin and Kekäläinen (2002), with the discount of trec_eval's `ndcg_cut`.
 
     Edge cases: no evidence -> nan (trec_eval leaves such queries out); empty ranking -> 0.
@@ -78,10 +80,12 @@ def ndcg_at_k(ranking: Hits, evidence: Collection[Hashable], k: int) -> float:
     wanted = _wanted(evidence, k)
     if not wanted:
         return nan
-    ideal = sum(1 / log2(rank + 1) for rank in range(1, min(k, len(wanted)) + 1))
+    grades: Mapping[Hashable, float] = evidence if isinstance(evidence, Mapping) else dict.fromkeys(wanted, 1.0)
+    best = sorted(grades.values(), reverse=True)[:k]
+    ideal = sum(grade / log2(rank + 1) for rank, grade in enumerate(best, start=1))
     gained = 0.0
     for rank, pages in enumerate(ranking[:k], start=1):
-        gained += len(wanted.intersection(pages)) / log2(rank + 1)
+        gained += sum(grades[page] for page in wanted.intersection(pages)) / log2(rank + 1)
         wanted.difference_update(pages)
     return min(gained / ideal, 1.0)
 

@@ -1,6 +1,6 @@
 """Conformance of benchmarks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -36,6 +36,7 @@ def check_benchmark(benchmark: Benchmark, *, images: int = 1) -> None:
     )
     for question in questions:
         _check_question(benchmark, question, names.get(question.document))
+        _check_relevant(benchmark, question, names)
     _check_aggregates(benchmark, questions)
     for document in documents[:images]:
         _check_images(benchmark, document)
@@ -72,7 +73,8 @@ def _check_document(benchmark: Benchmark, document: Document) -> None:
 def _check_question(benchmark: Benchmark, question: Question, document: Document | None) -> None:
     about = f"question {question.id}"
     require(benchmark, bool(question.text.strip()), f"{about} needs a text")
-    require(benchmark, bool(question.answers) or not question.asked, f"{about} needs an answer")
+    answered = question.answers or question.relevant or not question.asked
+    require(benchmark, bool(answered), f"{about} needs an answer, or pages that are relevant to it")
     require(benchmark, len(set(question.pages)) == len(question.pages), f"{about}: a page is listed twice")
     require(
         benchmark, document is None or all(page < document.pages for page in question.pages), f"{about}: no such page"
@@ -85,6 +87,18 @@ def _check_question(benchmark: Benchmark, question: Question, document: Document
     require(benchmark, len(set(names)) == len(names), f"{about}: a group is named twice")
     odd = [name for name in names if "=" in name or name in (*ATTRIBUTES, "pages")]
     require(benchmark, not odd, f"{about}: a group cannot be named {odd[:1]}")
+
+
+@suite
+def _check_relevant(benchmark: Benchmark, question: Question, documents: Mapping[str, Document]) -> None:
+    about = f"question {question.id}"
+    pages = [(document, page) for document, page, _ in question.relevant]
+    require(benchmark, len(set(pages)) == len(pages), f"{about}: a page is judged twice")
+    there = all(name in documents and 0 <= page < documents[name].pages for name, page in pages)
+    require(benchmark, there, f"{about}: a page that is judged is not there")
+    own = {(question.document, page) for page in question.pages}
+    fits = not pages or (bool(question.grades) and own <= question.grades.keys())
+    require(benchmark, fits, f"{about}: `pages` must be among the relevant ones, and one must be relevant")
 
 
 @suite

@@ -33,6 +33,7 @@ class RunTables:
             "text": "?",
             "answers": [["yes"]] * count,
             "evidence": [["it"]] * count,
+            "relevant": [[]] * count,
             "clean_text": clean_text,
             "groups": [[]] * count,
         }

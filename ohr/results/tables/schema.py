@@ -26,8 +26,8 @@ _INTERVAL = "low:double high:double se:double"
 
 _TABLES = {
     "questions": (
-        "question_id text answers:texts evidence:texts pages:numbers document domain evidence_source answer_form "
-        "task_type clean_text:bool groups:texts"
+        "question_id text answers:texts evidence:texts pages:numbers relevant:judged document domain evidence_source "
+        "answer_form task_type clean_text:bool groups:texts"
     ),
     "readings": (
         "kb condition replicate:int64 document page:int64 reader finish tokens_in:int64 tokens_out:int64 "
@@ -134,7 +134,9 @@ def schema(table: str) -> "pyarrow.Schema":
     """Return the Arrow schema of a table."""
     import pyarrow
 
-    lists = {"texts": pyarrow.list_(pyarrow.string()), "numbers": pyarrow.list_(pyarrow.int64())}
+    page = pyarrow.struct([("document", pyarrow.string()), ("page", pyarrow.int64()), ("grade", pyarrow.float64())])
+    items = {"texts": pyarrow.string(), "numbers": pyarrow.int64(), "judged": page}
+    lists = {name: pyarrow.list_(item) for name, item in items.items()}
     fields = [column.partition(":")[::2] for column in _TABLES[table].split()]
     return pyarrow.schema(
         [(name, lists.get(kind) or pyarrow.type_for_alias(kind or "string")) for name, kind in fields]

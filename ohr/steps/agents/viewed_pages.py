@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ohr.metrics.cases import wanted_pages
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.scores import Scores
 from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
@@ -39,7 +40,7 @@ class ScoreShown(Work):
             question, kept = context.inputs.questions[number], found.get(ready.inputs[place] or "")
             copies = context.inputs.copies
             pages = [copies.get((name, index), (name, index)) for name, index in kept["shown"]] if kept else []
-            wanted = {copies.get((question.document, i), (question.document, i)) for i in question.pages}
+            wanted = wanted_pages(question, copies)
             ranking, most = [[page] for page in pages], max(len(pages), 1)
             values = (
                 recall_at_k(ranking, wanted, most),
