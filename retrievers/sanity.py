@@ -21,7 +21,7 @@ class _Arm(AnyRetriever):
 
 
 class Oracle(_Arm, kind="oracle"):
-    """Finds the question's own pages: the ceiling of retrieval. Of more chunks, those with most of the evidence."""
+    """Finds the question's own pages: the ceiling of retrieval. The highest grade and most evidence come first."""
 
     version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = ("rjieba",)
@@ -37,10 +37,17 @@ class Oracle(_Arm, kind="oracle"):
 
 
 def _best(chunks: Sequence[Chunk], places: Mapping[tuple[str, int], list[int]], question: Question) -> list[Hit]:
-    own = dict.fromkeys(place for page in question.grades for place in places.get(page, ()))
+    grades: dict[int, float] = {}
+    for page, grade in question.grades.items():
+        for place in places.get(page, ()):
+            grades[place] = max(grade, grades.get(place, grade))
     evidence = set(words(" ".join(question.evidence)))
-    shares = {place: len(evidence.intersection(words(chunks[place].text))) / max(len(evidence), 1) for place in own}
-    return sorted((Hit(place, shares[place]) for place in own), key=lambda hit: (-hit.score, hit.place))
+
+    def share(place: int) -> float:
+        return len(evidence.intersection(words(chunks[place].text))) / max(len(evidence), 1)
+
+    hits = [(grade, Hit(place, grade - 1 + share(place))) for place, grade in grades.items()]
+    return [hit for _, hit in sorted(hits, key=lambda hit: (-hit[0], -hit[1].score, hit[1].place))]
 
 
 class Shuffle(_Arm, kind="shuffle"):

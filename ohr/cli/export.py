@@ -1,6 +1,6 @@
 """`ohr export`: a run as files and tables of other programs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,6 +55,10 @@ def export(
         Path | None,
         typer.Option("--texts", metavar="DIR", help="Write each page of each knowledge base as a text file."),
     ] = None,
+    trec: Annotated[
+        Path | None,
+        typer.Option("--trec", metavar="DIR", help="Write rankings as TREC run files, with judgments and topics."),
+    ] = None,
     table: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Write this table of the report instead: cost, curves, decomposition, ..."),
@@ -73,7 +77,7 @@ def export(
     force: Force = False,
     runs: RunsFolder = RUNS,
 ) -> None:
-    """Write a run as tables, texts or runs of MLflow.
+    """Write a run as tables, texts, rankings or runs of MLflow.
 
     A row of the table is a condition, a column a pipeline; with --by, a column is a group of questions. The CSV has
     every row of the summary; --metric, --by and --stage restrict it too. With --table, a table of the report is written
@@ -87,16 +91,12 @@ def export(
 
     files = {"latex": latex, "markdown": markdown, "csv": csv}
     wanted = {name: path for name, path in files.items() if path is not None}
-    if not wanted and mlflow is None and texts is None:
-        raise typer.BadParameter("name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts DIR")
-    swallowed = next((path for path in (*files.values(), texts) if str(path or "").startswith("--")), None)
-    if swallowed is not None:  # the parser takes the option that follows for the file
-        raise typer.BadParameter(f"the option before {swallowed} needs a file, or - to print the table")
-    if sum(path == _PRINTED for path in wanted.values()) > 1:
-        raise typer.BadParameter("only one table can be printed: name a file for the others")
-    named = [path.resolve() for path in (*wanted.values(), texts) if path not in (None, _PRINTED)]
-    if len(set(named)) < len(named):
-        raise typer.BadParameter("two options name one file: give each its own")
+    folders = [folder for folder in (texts, trec) if folder is not None]
+    if not wanted and mlflow is None and not folders:
+        raise typer.BadParameter(
+            "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, --texts or --trec DIR"
+        )
+    _refuse_same([*wanted.values(), *folders])
     opened = open_run(run, runs)
     note = report if _PRINTED in wanted.values() else say
     for name, path in wanted.items():
@@ -108,11 +108,24 @@ def export(
         _put(tables[name], path, f"--{name}", force, note)
     if texts is not None:
         note(f"{counted(export_texts(opened, texts, force=force), 'page')} in {texts}")
+    if trec is not None:
+        _trec(opened, trec, force, note)
     if mlflow is not None:
         _mlflow(opened, mlflow, note)
 
 
 _PRINTED = Path("-")
+
+
+def _refuse_same(targets: Sequence[Path]) -> None:
+    """Refuse targets of which two are one, and an option that the parser took for the file of the one before."""
+    if swallowed := next((path for path in targets if str(path).startswith("--")), None):
+        raise typer.BadParameter(f"the option before {swallowed} needs a file, or - to print the table")
+    if targets.count(_PRINTED) > 1:
+        raise typer.BadParameter("only one table can be printed: name a file for the others")
+    named = [path.resolve() for path in targets if path != _PRINTED]
+    if len(set(named)) < len(named):
+        raise typer.BadParameter("two options name one file: give each its own")
 
 
 def _chosen(table: str | None, wanted: "Wanted") -> "Wanted":
@@ -151,6 +164,20 @@ def _put(text: str, path: Path, option: str, force: bool, note: Callable[[str], 
     with written(path, option, force=force) as new:
         new.write_bytes(text.encode("utf-8", "replace"))
     note(str(path))
+
+
+def _trec(run: "Run", folder: Path, force: bool, note: Callable[[str], None]) -> None:
+    from ohr.report.exports.trec import export_trec
+
+    done = export_trec(run, folder, force=force)
+    note(f"{counted(done.runs, 'run file')} and judgments of {counted(done.topics, 'topic')} in {folder}")
+    if done.failed:
+        note(f"{counted(done.failed, 'ranking')} of failed questions left out: they score 0 in the run, too")
+    if done.several:
+        note(
+            f"{counted(done.several, 'hit')} on several pages: each page has a line of its own, "
+            "so that ranks after it differ from the run's"
+        )
 
 
 def _mlflow(run: "Run", uri: str, note: Callable[[str], None]) -> None:

@@ -87,7 +87,7 @@ class Inputs:
         """Hash every question with all that is known of it, by its id."""
         names = [each.name for each in fields(Question)]
         known = {q.id: [getattr(q, name) for name in names] for q in self.questions}
-        same = {q.id: [self.copies.get((q.document, page)) for page in q.pages] for q in self.questions}
+        same = {q.id: [self.copies.get(page) for page in q.grades] for q in self.questions}
         return {name: key("question", known[name], *filter(None, same[name])) for name in known}
 
     @cached_property

@@ -136,7 +136,7 @@ class Keys(Scored):
         Args:
             texts: keys of the chunks' texts, where the index was made without them.
         """
-        asked = [[question.id, question.text, question.document, question.pages] for question in questions]
+        asked = [[q.id, q.text, q.document, q.pages, *([q.relevant] if q.relevant else [])] for q in questions]
         return key("hits", index_key, list(texts), top_k, asked)
 
     def swapped(self, hits: str, searched: Sequence[str], read: Sequence[str]) -> str:
@@ -172,7 +172,7 @@ class Keys(Scored):
             again: the knowledge base repeats another one.
         """
         known = [question.id, question.document, question.pages, question.evidence, question.domain]
-        asked = [question.text, *(known if truth else [])]
+        asked = [question.text, *([*known, *question.relevant] if truth else [])]
         return key("episode", EPISODE_VERSION, list(agent), desk, asked, self.files, *(["again"] if again else []))
 
     def prompts(self, source: Sequence[Any], generator: Generator, questions: Sequence[Question]) -> str:

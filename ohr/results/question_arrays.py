@@ -67,7 +67,7 @@ class Questions:
     def of(cls, asked: Sequence[Question], without_text: Collection[str] = ()) -> Self:
         """Take the questions of a benchmark, of which some have no clean text."""
         columns = {name: [getattr(question, name) for question in asked] for name in ATTRIBUTES}
-        made = cls._made([q.id for q in asked], [q.document for q in asked], [len(q.pages) for q in asked], columns)
+        made = cls._made([q.id for q in asked], [q.document for q in asked], [len(q.grades) for q in asked], columns)
         made = replace(made, clean_text=np.array([question.id not in without_text for question in asked], bool))
         return made._grouped([dict(question.groups) for question in asked])
 
@@ -80,11 +80,13 @@ class Questions:
         """
         import pyarrow.compute as pc
 
-        names = ["question_id", "document", "pages", "clean_text", "groups", *ATTRIBUTES]
-        table = plain(run.table("questions", names))
-        columns = {name: table[name].to_pylist() for name in names if name != "pages"}
+        names = ["question_id", "document", "clean_text", "groups", *ATTRIBUTES]
+        table = plain(run.table("questions", [*names, "pages", "relevant"]))
+        columns = {name: table[name].to_pylist() for name in names}
         groups = [dict(pair.partition("=")[::2] for pair in pairs) for pairs in columns.pop("groups")]
-        pages = pc.list_value_length(table["pages"]).to_pylist()
+        judged = table["relevant"].to_pylist()
+        relevant = [sum(page["grade"] > 0 for page in pages) for pages in judged]
+        pages = list(map(max, relevant, pc.list_value_length(table["pages"]).to_pylist()))
         made = cls._made(columns.pop("question_id"), columns.pop("document"), pages, columns)
         made = replace(made, clean_text=np.array(columns["clean_text"], bool), strata=run.choices.strata)
         return made._grouped(groups)

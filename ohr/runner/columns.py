@@ -96,7 +96,7 @@ def score_columns(cell: Cell, questions: Sequence[Question], scores: Scores) -> 
         **of_cell(cell),
         "question_id": [question.id for question in questions] * len(metrics),
         **{name: [getattr(question, name) for question in questions] * len(metrics) for name in _TRAITS},
-        "multi_page": [len(question.pages) > 1 for question in questions] * len(metrics),
+        "multi_page": [len(question.grades) > 1 for question in questions] * len(metrics),
         "metric": [metric for metric in metrics for _ in questions],
         "status": ["failed" if failed else "ok" for metric in metrics for failed in scores.failed[metric]],
         "value": [value for metric in metrics for value in scores.values[metric]],

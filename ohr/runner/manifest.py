@@ -45,6 +45,7 @@ def begun(keys: Keys, store: Path | str) -> dict[str, Any]:
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
         "packages": installed(_PACKAGES),
         "origins": origins(spec),
+        **({"copies": copies} if (copies := [[*page, *first] for page, first in inputs.copies.items()]) else {}),
         **({"agents": {item.name: {"reads": sorted(item.stage.reads)} for item in spec.whole}} if spec.whole else {}),
     }
 

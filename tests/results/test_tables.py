@@ -47,7 +47,7 @@ def test_scalars_are_in_every_row_beside_sequences(tmp_path):
 
 
 def test_lists_undefined_and_absent_values_come_back(tmp_path):
-    questions = {"question_id": ["q"], "text": "?", "answers": [("a", "b")], "evidence": [[]], "pages": [(1, 2)], "relevant": [[]]}
+    questions = {"question_id": ["q"], "text": "?", "answers": [("a", "b")], "evidence": [[]], "pages": [(1, 2)]}
     about = {
         "document": "law/a",
         "domain": "law",
@@ -56,10 +56,12 @@ def test_lists_undefined_and_absent_values_come_back(tmp_path):
         "task_type": None,
         "clean_text": True,
         "groups": [["level=easy"]],
+        "relevant": [[{"document": "law/a", "page": 1, "grade": 2.0}]],
     }
     (row,) = read_rows(written(tmp_path, "questions", {**questions, **about}))
     assert (row["answers"], row["evidence"], row["pages"], row["task_type"]) == (["a", "b"], [], [1, 2], None)
     assert row["groups"] == ["level=easy"]
+    assert row["relevant"] == [{"document": "law/a", "page": 1, "grade": 2.0}]
     (row,) = read_rows(written(tmp_path, "scores", scored(value=[nan])))
     assert isnan(row["value"])
 

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from ohr.contracts import Chunk, Question
+from ohr.contracts import Chunk, Question, Relevant
 from ohr.retrievers.sanity import Oracle, Random, Shuffle, WholeDocument
 from ohr.testing import indexed
 
@@ -21,8 +21,8 @@ CHUNKS = [
 ]
 
 
-def question(document="law/a", pages=(1,), evidence=("The harbour.",)):
-    return Question("q", "Where is it?", ("x",), document, pages, evidence, "text", document.split("/")[0])
+def question(document="law/a", pages=(1,), evidence=("The harbour.",), **more):
+    return Question("q", "Where is it?", ("x",), document, pages, evidence, "text", document.split("/")[0], **more)
 
 
 def found(retriever, asked):
@@ -38,6 +38,12 @@ def test_the_oracle_finds_the_own_page_and_the_evidence_first():
 
 def test_the_oracle_finds_nothing_of_an_absent_page():
     assert found(Oracle(), question(pages=(7,))) == []
+
+
+def test_an_oracle_finds_the_highest_grade_first_in_all_documents():
+    graded = question(relevant=(Relevant("law/a", 2, 1), Relevant("law/b", 0, 3), Relevant("law/a", 0, 0)))
+    assert found(Oracle(top_k=9), graded)[:2] == ["law/b:0:1", "law/b:0:0"]
+    assert {place.rpartition(":")[0] for place in found(Oracle(top_k=9), graded)} == {"law/b:0", "law/a:2"}
 
 
 @pytest.mark.parametrize("seed", range(9))

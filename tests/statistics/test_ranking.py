@@ -36,6 +36,15 @@ def test_all_scores_of_single_pages_are_those_of_ir_measures(ranked, relevant, k
     assert ours == pytest.approx(theirs, abs=1e-9)
 
 
+@given(
+    st.lists(NAMES, unique=True, min_size=1), st.dictionaries(NAMES, st.integers(1, 3), min_size=1), st.integers(1, 12)
+)
+def test_ndcg_with_grades_is_that_of_ir_measures(ranked, grades, k):
+    run = {"q": {name: float(-rank) for rank, name in enumerate(ranked)}}
+    theirs = ir_measures.calc_aggregate([nDCG @ k], {"q": grades}, run)[nDCG @ k]
+    assert ndcg_at_k([[name] for name in ranked], grades, k) == pytest.approx(theirs, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("found", "k", "hit", "recall"),
     [

@@ -109,7 +109,7 @@ def _query_key(query: Query) -> str:
     truth = (
         []
         if isinstance(source.scope.retriever, QueryRetriever)
-        else [question.id, question.document, question.pages, question.evidence, question.domain]
+        else [question.id, question.document, question.pages, question.evidence, question.domain, *question.relevant]
     )
     inputs = [] if source.whole else list(source.inputs)
     return key("query", source.scope.index, list(source.texts), search.k, search.query, truth, inputs)
