@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ohr.contracts import Document, Image, Page, ScoringProtocol
+from ohr.contracts import Document, Image, Page, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files.digests import input_digest
 from ohr.keys import key
@@ -15,7 +15,7 @@ from ohr.messages.wording import counted
 from ..copies import CopyBenchmark
 from . import sets
 from .image_rows import read_image_row
-from .loading import PageCopy, load
+from .loading import PageCopy, load, root_of
 
 
 class PageCorpus(CopyBenchmark, kind="page_corpus"):
@@ -86,6 +86,10 @@ class PageCorpus(CopyBenchmark, kind="page_corpus"):
     def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:
         """Download the Parquet files of a data set from the hub."""
         return sets.fetch(sets.REPOSITORIES[name], folder, revision)
+
+    def verify(self) -> Sequence[Tally]:
+        """Count pages, queries, judgments and documents beside those of the set on the hub."""
+        return sets.tallies(root_of(self.root), self.split)
 
     def _copy(self) -> PageCopy:
         return load(self.root, self.split, self.languages, self.document_language)

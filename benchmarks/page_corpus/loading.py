@@ -22,13 +22,18 @@ class PageCopy(Copy):
     pages: Pages
 
 
+def root_of(root: Path | str) -> Path:
+    """Return the folder that `root` names."""
+    return (SAMPLE if root == "sample" else Path(root)).resolve()
+
+
 def load(root: Path | str, split: str | None, languages: tuple[str, ...] | None, language: str) -> PageCopy:
     """Read a page corpus without its images; one whose files did not change is read once.
 
     Raises:
         DataError: a file is missing or damaged, lacks a column, or contradicts another; or there is no such language.
     """
-    folder = (SAMPLE if root == "sample" else Path(root)).resolve()
+    folder = root_of(root)
     files = parquet_files(folder, split)
     state = state_of(*(path for paths in files.values() for path in paths))
     return _load(folder.name, tuple(files.items()), state, languages, language)

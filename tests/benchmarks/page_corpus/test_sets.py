@@ -33,6 +33,21 @@ def test_the_parquet_files_of_a_set_are_fetched_and_read(served, tmp_path):
     assert PageCorpus(root=folder).questions()[0].document == "vidore_v3_hr/lease"
 
 
+def test_a_copy_is_counted_beside_the_set_on_the_hub(served, tmp_path):
+    folder = tmp_path / "mine"
+    assert PageCorpus(root="sample").verify() == []
+    fetch(REPOSITORIES["vidore_v3_hr"], folder, endpoint=served.url)
+    assert [(tally.what, tally.found, tally.published) for tally in PageCorpus(root=folder).verify()] == [
+        ("pages", 3, 1_110),
+        ("queries", 1, 1_908),
+        ("judgments", 1, 10_386),
+        ("documents", None, 14),
+    ]
+    (folder / RECORD).unlink()
+    assert PageCorpus(root=folder).verify() == []
+    assert PageCorpus(root=folder.rename(tmp_path / "vidore_v3_physics")).verify()[0].published == 1_674
+
+
 def test_a_set_that_is_not_known_is_refused_with_those_that_are():
     assert {"vidore_v3_hr", "esg_reports_v2", "tatdqa_test_beir"} <= set(PageCorpus.names())
     found = CliRunner().invoke(app, ["data", "get", "page_corpus", "--set", "vidore_v3_hrr"])
