@@ -66,7 +66,7 @@ class PageCorpus(CopyBenchmark, kind="page_corpus"):
         path, columns = pages.shards[places[index].file]
         if "image" not in columns:
             raise DataError(f"{document.name}: the corpus has no images")
-        return read_image_row(path, columns["image"], places[index].row, f"{document.name}, page {index}")
+        return read_image_row(path, columns["image"], places[index].row)
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the texts, or the files that have the images and the rows in them."""

@@ -16,20 +16,19 @@ from ohr.files.images import image_of
 from .layout import faults_of, open_parquet
 
 
-def read_image_row(path: Path, column: str, row: int, page: str) -> Image:
+def read_image_row(path: Path, column: str, row: int) -> Image:
     """Read the image of a row.
 
     Args:
         column: a struct with the field `bytes`, as the library `datasets` writes images, or the bytes themselves.
-        page: what it is an image of, for messages.
 
     Raises:
         DataError: there is none, or it is damaged.
     """
     content = _reader(path, column, state_of(path)).content(row)
     if not isinstance(content, bytes) or not content:
-        raise DataError(f"{page}: {path}: row {row}: has no bytes of an image in the column {column}")
-    return image_of(content, f"{page}: {path}: row {row}: the image")
+        raise DataError(f"{path}: row {row}: has no bytes of an image in the column {column}")
+    return image_of(content, f"{path}: row {row}: the image")
 
 
 class _Reader:

@@ -102,7 +102,7 @@ def _of_split(folder: Path, wanted: str | None) -> tuple[Path, ...]:
     default = _TEST if _TEST in splits else "" if len(splits) > 1 else next(iter(splits))
     split = wanted or default
     if split not in splits:
-        raise DataError(f"{folder}: has no split {split!r}: choose one of {named(sorted(splits))} as `split`")
+        raise DataError(f"{folder}: has no split {split!r}: choose one of {', '.join(sorted(splits))} as `split`")
     if len(splits[split]) < parts[split]:
         there, whole = len(splits[split]), counted(parts[split], "file")
         raise DataError(f"{folder}: has {there} of {whole} of the split {split}: the download is not complete")

@@ -10,7 +10,7 @@ from ohr.contracts import EvidenceSource, Question, Relevant
 from ohr.errors import DataError
 from ohr.files.tables import is_blank
 from ohr.messages.faults import Fault
-from ohr.messages.wording import named, quoted
+from ohr.messages.wording import quoted
 
 from .corpus import Pages
 from .layout import NAMES, read_columns, require_text, shard
@@ -109,7 +109,7 @@ def _in_languages(queries: Mapping[str, Any], languages: Sequence[str] | None) -
     there = {str(about.get("language") or "") for about in queries.values()} - {""}
     by_name = {language.casefold(): language for language in there}
     if absent := [language for language in languages if language.casefold() not in by_name]:
-        known = f"they are in {named(sorted(there))}" if there else "the queries name no language"
+        known = f"they are in {', '.join(sorted(there))}" if there else "the queries name no language"
         raise DataError(f"languages: no query is in {quoted(absent[0])}; {known}")
     kept = {by_name[language.casefold()] for language in languages}
     return {name: about for name, about in queries.items() if about.get("language") in kept}

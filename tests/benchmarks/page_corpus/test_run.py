@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import ohr.pipelines
 from ohr.cli.app import app
 from ohr.results.tables.read_table import read_rows
+from ohr.runner.run import run
 from ohr.spec.read import read_spec
 from ohr.statistics.ranking import ndcg_at_k
 
@@ -65,29 +66,48 @@ def means_of(run: Path) -> dict[tuple[str, str], dict]:
 
 def test_text_and_vision_have_scores_with_grades_on_one_axis(tiny_colqwen, drawn, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = run_spec(tmp_path, tiny_colqwen, **{"benchmark.root": drawn})
-    means = means_of(run)
+    folder = run_spec(tmp_path, tiny_colqwen, **{"benchmark.root": drawn})
+    means = means_of(folder)
     assert means.keys() == {(level, arm) for level in LEVELS for arm in ARMS}
     for level in LEVELS:
         assert len({means[level, arm]["kb_evidence_loss"] for arm in ARMS}) == 1
     assert {row["n"] for row in means.values()} == {2}
     assert isnan(means["clean", "bm25"]["floor"])  # an overlap of texts is no floor of a ranking
     for arm in ARMS:
-        assert scores_of(run, arm) == pytest.approx(scores_again(run, arm))
-    assert scores_of(run, "bm25") != pytest.approx(scores_again(run, "bm25", binary=True), abs=0.01)
-    groups = {row["group"] for row in read_rows(run / "summary.parquet", by="language", metric="ndcg@10")}
+        assert scores_of(folder, arm) == pytest.approx(scores_again(folder, arm))
+    assert scores_of(folder, "bm25") != pytest.approx(scores_again(folder, "bm25", binary=True), abs=0.01)
+    groups = {row["group"] for row in read_rows(folder / "summary.parquet", by="language", metric="ndcg@10")}
     assert groups == {"english"}
+
+
+def test_a_broken_image_is_a_counted_failure_of_its_page(pages, tmp_path):
+    pages.corpus[1]["image"] = {"bytes": b"no image", "path": None}
+    pages.queries.append(query(1, "When does it end?"))
+    pages.qrels.append(judged(1, 1))
+    spec = tmp_path / "broken.yaml"
+    spec.write_text(
+        f"name: broken\nbenchmark: {{kind: page_corpus, root: {str(pages.save())!r}}}\n"
+        "knowledge_bases: [{name: read, ocr: {kind: tesseract}}]\nchunker: {kind: page}\n"
+        "retrievers: [{kind: bm25, top_k: 2}]\nevaluate: [retrieval]\n"
+    )
+    finished = run(read_spec(spec), store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
+    failures = read_rows(finished.folder / "failures.parquet")
+    assert [failure["item"] for failure in failures if "image" in failure["reason"]] == [
+        "read: harbour%20set/lease page 1"
+    ]
+    rows = read_rows(finished.folder / "scores.parquet", metric="ndcg@10", stage="retrieval")
+    assert {row["question_id"]: row["status"] for row in rows}["1"] == "failed"
 
 
 @pytest.mark.acceptance  # it reads 24 pages; the test above does the same with three lines
 def test_blur_costs_text_retrieval_on_the_sample(tiny_colqwen, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = run_spec(tmp_path, tiny_colqwen)
-    means = means_of(run)
+    folder = run_spec(tmp_path, tiny_colqwen)
+    means = means_of(folder)
     losses = [means[level, "bm25"]["kb_evidence_loss"] for level in LEVELS]
     assert losses == sorted(losses)
     assert means["clean", "bm25"]["mean"] > means["blur-0.6", "bm25"]["mean"]
-    assert (run / "figures/performance-evidence-loss.png").is_file()
+    assert (folder / "figures/performance-evidence-loss.png").is_file()
 
 
 def scores_of(run: Path, arm: str) -> dict[str, float]:

@@ -20,8 +20,7 @@ OTHERS = {"README.md": b"---\nlicense: cc-by-4.0\n---\n", "pdfs/lease.pdf": b"%P
 @pytest.fixture
 def served(hub, pages):
     root = pages.save()
-    found = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.parquet")}
-    hub.files = {**found, **OTHERS}
+    hub.files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.parquet")} | OTHERS
     return hub
 
 
@@ -54,6 +53,11 @@ def test_a_set_that_is_not_known_is_refused_with_those_that_are():
     assert found.exit_code == 2
     assert "no data set 'vidore_v3_hrr' is known" in found.stderr
     assert "vidore_v3_hr" in found.stderr
+
+
+def test_data_without_published_counts_are_not_called_as_published(pages):
+    found = CliRunner().invoke(app, ["data", "verify", str(pages.save()), "--benchmark", "page_corpus"])
+    assert (found.exit_code, found.stdout.splitlines()[-1]) == (0, "no counts of these data are published")
 
 
 @pytest.mark.acceptance  # a process; the tests above call the same function
