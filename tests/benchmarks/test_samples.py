@@ -148,9 +148,16 @@ def test_the_build_of_tablequest_draws_the_shipped_page(report, image):
 
 
 @pytest.mark.slow
-def test_the_build_of_page_corpus_gives_the_shipped_tables():
-    for name, table in page_corpus.tables().items():
-        assert parquet.read_table(page_corpus.SAMPLE / name).equals(table), name
+def test_the_sample_of_page_corpus_is_what_its_sources_give():
+    for name, built in page_corpus.tables().items():
+        shipped = parquet.read_table(page_corpus.SAMPLE / name)
+        if name == "corpus":
+            images = [table["image"].to_pylist() for table in (built, shipped)]
+            assert all(
+                differ(BytesIO(one["bytes"]), BytesIO(other["bytes"])) <= 2 for one, other in zip(*images, strict=True)
+            )
+            built, shipped = built.drop_columns("image"), shipped.drop_columns("image")
+        assert built.equals(shipped), name
 
 
 def test_the_sample_of_page_corpus_is_small():
