@@ -144,14 +144,17 @@ def verify(
             [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
         )
         say_first("warnings:", warnings)
-        say(_outcome(tallies, len(different), len(here)))
+        say(
+            f"{len(different)} of {counted(len(here), 'count')} differ from the published ones"
+            if different
+            else "every count is as published"
+        )
         if absent:
             say(f"{counted(len(absent), 'count')} of parts that this copy leaves out")
     if different:
         raise typer.Exit(1)
 
 
-_AS_PUBLISHED = "every count is as published"
 _SAMPLE = "this is the benchmark's own small sample, not its data"
 
 
@@ -164,12 +167,6 @@ def _verdict(tally: "Tally") -> str:
     if tally.found is None:
         return "not here"
     return f"{tally.found - tally.published:+,}" if tally.found != tally.published else "ok"
-
-
-def _outcome(tallies: "Sequence[Tally]", different: int, here: int) -> str:
-    if not tallies:
-        return "no counts of these data are published"
-    return f"{different} of {counted(here, 'count')} differ from the published ones" if different else _AS_PUBLISHED
 
 
 def _plugin(kind: str) -> "type[Benchmark]":

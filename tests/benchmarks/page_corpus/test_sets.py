@@ -55,11 +55,6 @@ def test_a_set_that_is_not_known_is_refused_with_those_that_are():
     assert "vidore_v3_hr" in found.stderr
 
 
-def test_data_without_published_counts_are_not_called_as_published(pages):
-    found = CliRunner().invoke(app, ["data", "verify", str(pages.save()), "--benchmark", "page_corpus"])
-    assert (found.exit_code, found.stdout.splitlines()[-1]) == (0, "no counts of these data are published")
-
-
 @pytest.mark.acceptance  # a process; the tests above call the same function
 def test_the_command_fetches_a_set_from_the_hub_that_the_environment_names(served, tmp_path):
     environment = {**os.environ, "HF_ENDPOINT": served.url, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1"}
