@@ -99,10 +99,11 @@ def _of_split(folder: Path, wanted: str | None) -> tuple[Path, ...]:
         parts[split] = int(numbered[2]) if numbered else 1
     if not splits:
         raise DataError(f"{folder}: has no Parquet file; there is {_content(folder)}")
-    default = _TEST if _TEST in splits else "" if len(splits) > 1 else next(iter(splits))
+    default = _TEST if _TEST in splits else next(iter(splits)) if len(splits) == 1 else None
     split = wanted or default
-    if split not in splits:
-        raise DataError(f"{folder}: has no split {split!r}: choose one of {', '.join(sorted(splits))} as `split`")
+    if split is None or split not in splits:
+        fault = "has several splits" if split is None else f"has no split {split!r}"
+        raise DataError(f"{folder}: {fault}: choose one of {', '.join(sorted(splits))} as `split`")
     if len(splits[split]) < parts[split]:
         there, whole = len(splits[split]), counted(parts[split], "file")
         raise DataError(f"{folder}: has {there} of {whole} of the split {split}: the download is not complete")
@@ -121,7 +122,8 @@ def faults_of(path: Path) -> Iterator[None]:
     try:
         yield
     except (ArrowException, OSError) as error:
-        raise DataError(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise DataError(f"{path}: cannot be read as Parquet: {reason}") from None
 
 
 def open_parquet(path: Path) -> "ParquetFile":

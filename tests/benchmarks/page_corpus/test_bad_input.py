@@ -87,6 +87,15 @@ def test_a_split_that_is_not_there_is_refused_with_those_that_are(pages):
     assert "ROOT/corpus: has no split 'train': choose one of test as `split`" in fault(pages, split="train")
 
 
+def test_one_of_several_splits_must_be_chosen_where_none_is_test(pages):
+    for name in ("corpus", "queries", "qrels"):
+        for split in ("train", "dev"):
+            pages.write(name, getattr(pages, name), f"{split}-00000-of-00001")
+    with pytest.raises(DataError, match=r"corpus: has several splits: choose one of dev, train as `split`$"):
+        PageCorpus(root=pages.root).documents()
+    assert len(PageCorpus(root=pages.root, split="dev").questions()) == 1
+
+
 def test_a_language_that_is_not_there_is_refused_with_those_that_are(pages):
     pages.queries = [query(0), query(1, language="french")]
     assert fault(pages, languages=["german"]) == "languages: no query is in 'german'; they are in english, french"
