@@ -4,12 +4,11 @@ import base64
 import binascii
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.files.digests import input_digest
-from ohr.files.images import read_image
+from ohr.files.images import image_of, read_image
 from ohr.files.names import is_file
 from ohr.messages.wording import quoted
 
@@ -60,10 +59,4 @@ def _decoded(cell: str, where: str) -> Image:
         content = base64.b64decode("".join(cell.partition(",")[2].split() or cell.split()), validate=True)
     except binascii.Error as error:
         raise DataError(f"{where}: the image is damaged base64: {error}") from None
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "image"
-        path.write_bytes(content)
-        try:
-            return read_image(path)
-        except DataError as error:
-            raise DataError(f"{where}: the image {str(error).removeprefix(f'{path}: ')}") from None
+    return image_of(content, f"{where}: the image")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import sqrt
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,17 @@ def read_image(path: Path, index: int = 0) -> Image:
     with _opened(path, index) as opened:
         opened.load()
         return _as_rgb(ImageOps.exif_transpose(opened), getattr(opened, "tag_v2", {}))
+
+
+def image_of(content: bytes, what: str) -> Image:
+    """Read an image from the content of its file, as `read_image` does; `what` names it in messages."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "image"
+        path.write_bytes(content)
+        try:
+            return read_image(path)
+        except DataError as error:
+            raise DataError(f"{what} {str(error).removeprefix(f'{path}: ')}") from None
 
 
 @contextmanager

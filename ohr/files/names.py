@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from unicodedata import normalize
+from urllib.parse import quote
 
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Control characters, which no SVG may hold and a terminal obeys; bytes that are not UTF-8; noncharacters."""
@@ -29,6 +30,15 @@ def is_file(path: Path) -> bool:
 def printable(name: str) -> str:
     """Replace what cannot be written in a name."""
     return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", name)
+
+
+def quoted_id(name: str) -> str:
+    """Write an id of other data as a part of a document's name; `urllib.parse.unquote` reverses it.
+
+    Letters and digits of ASCII and `_.-~` stay, all else is percent-quoted: names have slashes between their parts,
+    and go into tables, file names and addresses.
+    """
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
 
 
 def composed(name: str) -> str:

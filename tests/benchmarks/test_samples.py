@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from pyarrow import parquet
 
 from ohr.benchmarks.finmmdocr import FinMMDocR
 from ohr.benchmarks.finmmdocr.release_files import page_image_file, page_texts, survey
 from ohr.errors import DataError
 from ohr.report.leaderboard.answers import read_answers, score_answers
-from samples import fcmbench, fincriticaled, finmmdocr, tablequest
+from samples import fcmbench, fincriticaled, finmmdocr, page_corpus, tablequest
 
 BENCHMARKS = Path(str(files("ohr.benchmarks")))
 FCMBENCH = BENCHMARKS / "fcmbench/sample"
@@ -144,3 +145,20 @@ def test_questions_of_tablequest_are_those_of_its_sources():
 def test_the_build_of_tablequest_draws_the_shipped_page(report, image):
     drawn = BytesIO(tablequest.page_png(report, tablequest.DPI))
     assert differ(drawn, BENCHMARKS / image) == 0
+
+
+@pytest.mark.slow
+def test_the_sample_of_page_corpus_is_what_its_sources_give():
+    for name, built in page_corpus.tables().items():
+        shipped = parquet.read_table(page_corpus.SAMPLE / name)
+        if name == "corpus":
+            images = [table["image"].to_pylist() for table in (built, shipped)]
+            assert all(
+                differ(BytesIO(one["bytes"]), BytesIO(other["bytes"])) <= 2 for one, other in zip(*images, strict=True)
+            )
+            built, shipped = built.drop_columns("image"), shipped.drop_columns("image")
+        assert built.equals(shipped), name
+
+
+def test_the_sample_of_page_corpus_is_small():
+    assert sum(path.stat().st_size for path in page_corpus.SAMPLE.rglob("*.parquet")) < 600_000

@@ -62,6 +62,13 @@ def test_each_of_several_evidence_pages_counts_though_one_chunk_holds_both():
     assert (found["hit@2"], found["recall@2"], found["mrr"]) == (1, pytest.approx(2 / 3), 0.5)
 
 
+def test_a_ranking_has_no_floor_as_a_floor_is_an_overlap_of_texts():
+    protocol = ScoringProtocol(retrieval="ndcg", answer=("f1", "em"))
+    scores = first(retrieved([chunk(0)], rules=Rules(protocol, {**RULES.metrics, "ndcg": Ndcg()})))
+    assert scores["ndcg"] == 1
+    assert isnan(scores["ndcg_floor"])
+
+
 def test_a_question_that_was_not_searched_fails_and_scores_0_unless_it_is_undefined():
     located, lost = question("a"), question("b", pages=(), evidence=())
     scores = retrieval_scores([located, lost], {}, RULES, NOBODY, 2, ())

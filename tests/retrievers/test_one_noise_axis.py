@@ -36,5 +36,5 @@ def test_one_noise_axis_from_yaml_to_a_curve(tiny_colqwen, tmp_path, monkeypatch
     for level in levels:  # looking and reading have one place on the axis, and the same questions
         assert len({found[*level, name] for name in ("bm25", "colqwen", "shuffle")}) == 1
         assert found[*level, "bm25"][0] >= 0
-    drawn = (run / "figures/performance.svg").read_text()
+    drawn = (run / "figures/performance-evidence-loss.svg").read_text()
     assert "Pages found" in drawn and "colqwen" in drawn

@@ -49,6 +49,22 @@ def read_panels(run: Run, axis: Axis, metric: str | None = None, columns: Sequen
     return made
 
 
+def dose_axes(run: Run) -> tuple[Axis, ...]:
+    """List the doses that curves are drawn against where nobody chose one: r_noise, and evidence loss.
+
+    Where r_noise is the same at all levels of each noise, and evidence loss is not, it is evidence loss alone: evidence
+    that is a whole page is damaged at any level.
+    """
+    axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
+    levels: dict[tuple[Axis, str], dict[str, set[float]]] = defaultdict(lambda: defaultdict(set))
+    for row in run.rows("doses", ["noise", "condition", *axes]):
+        for axis in axes:
+            if not isnan(row[axis]):
+                levels[axis, row["noise"]][row["condition"]].add(row[axis])
+    varied = {axis for (axis, _), doses in levels.items() if len(doses) > 1 and len(set().union(*doses.values())) > 1}
+    return ("evidence_loss",) if varied == {"evidence_loss"} else axes
+
+
 def metric_rows(points: Sequence[Point], headline: Mapping[str, str], metric: str | None = None) -> dict[str, str]:
     """Return the rows of a figure, each with the metric that it shows.
 

@@ -10,6 +10,7 @@ import ohr
 from ohr import extras
 from ohr.report.figures.comparison import comparison
 from ohr.report.figures.curves import performance
+from ohr.report.figures.data import dose_axes
 from ohr.report.figures.decomposition import decomposition
 from ohr.report.figures.effort import effort
 from ohr.report.figures.panels import Axis, NothingToDraw
@@ -125,10 +126,9 @@ def _drawn(draw: Callable[[Run, Wanted], "Picture"], run: Run, wanted: Wanted) -
 
 
 def _curves(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
-    """Yield the curves against every dose that the run has; without any, its conditions one after the other."""
+    """Yield the curves against every dose that tells levels apart; without any, its conditions one after the other."""
     drawn = False
-    axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
-    for axis in axes:
+    for axis in dose_axes(run):
         with suppress(NothingToDraw):
             yield _FILES[axis], performance(run, axis, wanted)
             drawn = True

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ohr.report.analyses import ANALYSES
-from ohr.report.figures.data import read_panels
+from ohr.report.figures.data import dose_axes, read_panels
 from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
 from ohr.report.views.losses import QUANTITIES
 from ohr.results.derived.decomposition import read_headlines
@@ -21,8 +21,7 @@ def chart_data(run: Run, points: Sequence[Row]) -> dict[str, Any]:
     several, labels = len({row["chunker"] for row in points if row["chunker"]}) > 1, run.agent_labels
     found: dict[str, Any] = {"dots": [_dot(row, several, labels) for row in points]}
     if has_sweep((row["noise"], row["condition"]) for row in points):
-        axes: tuple[Axis, ...] = ("r_noise", "evidence_loss")
-        found["curves"] = {axis: panels for axis in axes if (panels := _panels(run, axis))}
+        found["curves"] = {axis: panels for axis in dose_axes(run) if (panels := _panels(run, axis))}
     found["decomposition"] = _decomposition(run)
     classes = ANALYSES["error_classes"](run)
     pipeline = pipeline_names(classes)

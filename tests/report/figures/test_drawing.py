@@ -39,6 +39,20 @@ def test_a_run_with_levels_has_curves_as_svg_and_png(swept, usual):
     assert usual == [swept / "figures" / f"{stem}.{kind}" for stem in stems for kind in ("svg", "png")]
 
 
+def test_where_r_noise_is_the_same_at_all_levels_the_curve_is_over_evidence_loss(tables, tmp_path):
+    rows = [tables.clean(), *(tables.row(level=x, x=1.0) for x in (0.1, 0.4))]
+    doses = [tables.dose("ground_truth", None, r_noise=0.0), *(tables.dose(level=x, r_noise=1.0) for x in (0.1, 0.4))]
+    for dose in doses[1:]:
+        dose["evidence_loss"] = float(dose["knob_value"])
+    folder = tables.write(tmp_path, rows, doses)
+    assert {file.stem for file in draw(Run(folder), formats=["png"])} == {"performance-evidence-loss"}
+    (asked,) = draw(Run(folder), Wanted(x="r_noise"), ["png"], tmp_path / "out")
+    assert asked.stem == "performance"
+    doses[2]["r_noise"] = 0.9
+    folder = tables.write(tmp_path / "other", rows, doses)
+    assert {file.stem for file in draw(Run(folder), formats=["png"])} == {"performance", "performance-evidence-loss"}
+
+
 def test_a_run_without_levels_is_compared_unless_curves_are_asked_for(tables, tmp_path):
     engines = ("tesseract", "rapidocr")
     rows = [tables.clean(), *(tables.row(noise=name, level=None) for name in engines)]
