@@ -168,7 +168,7 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
         return [*lines, *([f"{counted(len(missing), 'missing image')}: {named(missing)}"] if missing else [])]
 
     @classmethod
-    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
+    def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Download the images from the hub, and the small set of questions."""
         from .fetch import fetch
 

@@ -82,7 +82,7 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
         return protocols.aggregates(self.protocol)
 
     @classmethod
-    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
+    def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Download the data set from the hub, check it and unpack it."""
         from .fetch import fetch
 

@@ -160,7 +160,7 @@ class FinMMDocR(PublishedBenchmark, kind="finmmdocr"):
         ]
 
     @classmethod
-    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
+    def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Download the data set from the hub, check it and unpack it."""
         return fetched(folder, revision)
 

@@ -100,7 +100,7 @@ class FinqaTableQuest(CopyBenchmark, kind="finqa_tablequest"):
         return [Aggregate("accuracy", (Mean("finqa_judge"),), only_mean, ratio=True, source=source)]
 
     @classmethod
-    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:  # noqa: ARG003 # it is not allowed
+    def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Refuse: the data have no licence."""
         raise DataError(
             "benchmark finqa_tablequest: it cannot be fetched, since its repository has no licence; if you may use it, "

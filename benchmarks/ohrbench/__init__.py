@@ -127,7 +127,7 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
         return [about, *sentences([*surveyed.faults, *asked.faults, *filter(None, absent)])]
 
     @classmethod
-    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
+    def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Download the data set from the hub, check it and unpack it."""
         found = hub.fetch(REPOSITORY, folder, revision)
         root = hub.root_below(folder, lambda path: (path / "retrieval_base").is_dir())

@@ -84,7 +84,7 @@ class TableQuest(CopyBenchmark, kind="tablequest"):
         return totals.aggregates(on_the_papers_scale=self.protocol == "reference")
 
     @classmethod
-    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:  # noqa: ARG003 # there is nothing
+    def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Refuse: nothing was released."""
         raise DataError(
             "benchmark tablequest: it cannot be fetched, since no public release of its data was found; put questions "

@@ -1,5 +1,6 @@
 """`ohr data`: the benchmarks that are installed, and copies of their data."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -74,9 +75,13 @@ def _about(plugin: "type[Stage]", kind: str) -> dict[str, Any]:
 def get(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="As `ohr data list` names it.", show_default=False)],
     to: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Target folder; data/KIND.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Target folder; data/KIND, or data/KIND/NAME.", show_default=False),
     ] = None,
     revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Instead of an earlier fetch's.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--set", metavar="NAME", help="Of a benchmark with several data sets.")
+    ] = None,
 ) -> None:
     """Download a benchmark's data, check every file and unpack it; an interrupted download is resumed."""
     from ohr.contracts import PublishedBenchmark
@@ -85,8 +90,22 @@ def get(
     plugin = _plugin(kind)
     if not issubclass(plugin, PublishedBenchmark):
         raise DataError(f"benchmark {kind}: it cannot be fetched")
-    for line in plugin.fetch(to or Path("data") / kind, revision):
+    _check_set(kind, plugin.names(), name)
+    # plugins from before there were sets take no name
+    named = {"name": name} if name else {}
+    for line in plugin.fetch(to or Path("data", kind, *named.values()), revision, **named):
         say(line)
+
+
+def _check_set(kind: str, names: Sequence[str], name: str | None) -> None:
+    from ohr.errors import DataError
+    from ohr.registry import choices
+
+    if name and not names:
+        raise DataError(f"benchmark {kind}: it has one data set: leave out --set")
+    if names and name not in names:
+        wrong = f"no data set {name!r} is known" if name else "it has several data sets: name one with --set"
+        raise DataError(f"benchmark {kind}: {wrong}. {choices(name or '', names)}")
 
 
 @app.command()

@@ -257,9 +257,18 @@ class PublishedBenchmark(Benchmark):
     """A benchmark whose data, and the numbers of others on it, are published."""
 
     @classmethod
+    def names(cls) -> Sequence[str]:
+        """List the data sets that `fetch` knows by name; none where there is only one."""
+        return ()
+
+    @classmethod
     @abstractmethod
-    def fetch(cls, folder: Path, revision: str | None = None) -> Sequence[str]:
+    def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:
         """Download the benchmark into a folder, or resume a download; returns lines to print.
+
+        Args:
+            revision: a commit, tag or branch; by default that of an earlier fetch into this folder, else the newest.
+            name: one of `names()`; empty where there are none.
 
         Raises:
             DataError: it cannot be downloaded; the message says where a user gets it.

@@ -100,6 +100,7 @@ def test_no_copy_or_no_benchmark_is_one_sentence(tmp_path: Path):
         (["data", "verify", str(tmp_path)], "retrieval_base/gt"),
         (["data", "verify", str(tmp_path), "--benchmark", "ohrbensh"], "Did you mean 'ohrbench'?"),
         (["data", "get", "mini"], "it cannot be fetched"),
+        (["data", "get", "ohrbench", "--set", "law"], "it has one data set: leave out --set"),
     ):
         found = CliRunner().invoke(app, words)
         assert (found.exit_code, message in found.stderr) == (2, True), found.stderr
