@@ -33,7 +33,7 @@ from .ocr.reading_server import read as read_picture
 from .ocr.reading_server import reading_server
 
 REGISTRY = Registry()
-FINANCE = ("fcmbench", "fincriticaled", "finmmdocr", "finqa_tablequest", "tablequest")
+SAMPLED = ("beir", "fcmbench", "fincriticaled", "finmmdocr", "finqa_tablequest", "tablequest")
 """Benchmarks with a sample of their own beside the data that they read."""
 
 MARKS = {
@@ -215,7 +215,7 @@ def generator_arguments(kind: str, fixture: Callable[[str], Any]) -> dict[str, o
 
 def benchmark_arguments(kind: str, home: Path) -> dict[str, object]:
     """Samples, and data of one page."""
-    if kind in FINANCE:
+    if kind in SAMPLED:
         return {"root": "sample"}
     return {"ohrbench": lambda: {"root": ohrbench_folder(home)}, "folder": lambda: own_folder(home)}.get(kind, dict)()
 
