@@ -11,9 +11,10 @@ from ohr.errors import DataError
 from ohr.keys import key
 
 from ..copies import CopyBenchmark
+from .corpus import Corpus
 from .fetch import DOCUMENTS_AND_QUERIES
 from .layout import SAMPLE
-from .loading import DataSet, load
+from .loading import DataSet, corpus_of, load
 from .rendering import Font, check_font, render, rendered_from
 
 PROTOCOL = ScoringProtocol(
@@ -60,17 +61,17 @@ class Beir(CopyBenchmark, kind="beir"):
 
     def pages(self, document: Document) -> Sequence[Page]:
         """Read the document's text from its line of the corpus."""
-        return [Page(document.name, 0, self._copy().corpus.text(document.name))]
+        return [Page(document.name, 0, self._corpus.text(document.name))]
 
     def page_image(self, document: Document, index: int) -> Image:
         """Draw the document's text."""
         if index:
             raise DataError(f"{document.name}: no page {index}: a document is one page")
-        return render(self._copy().corpus.text(document.name), self.font, self.dpi, document.name)
+        return render(self._corpus.text(document.name), self.font, self.dpi, document.name)
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the document's text, and what it is drawn with."""
-        digest = self._copy().corpus.digest(document.name)
+        digest = self._corpus.digest(document.name)
         if images:
             return key("images", document.name, digest, self.dpi, *rendered_from(self.font))
         return key("truth", document.name, digest)
@@ -99,4 +100,12 @@ class Beir(CopyBenchmark, kind="beir"):
         ]
 
     def _copy(self) -> DataSet:
-        return load(SAMPLE if self.root == "sample" else Path(self.root), self.split, self.name, self.language)
+        return load(self._root, self.split, self.name, self.language)
+
+    @property
+    def _root(self) -> Path:
+        return SAMPLE if isinstance(self.root, str) else self.root
+
+    @property
+    def _corpus(self) -> Corpus:
+        return corpus_of(self._root, self.name, self.language)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from ohr.contracts import Document
 from ohr.errors import DataError
-from ohr.files.changes import kept_until_changed
+from ohr.files.changes import State, kept_until_changed, state_of
 from ohr.files.json_input import parse_json
 from ohr.messages.faults import Fault, sentences
 
@@ -40,7 +40,14 @@ class Corpus:
     sizes: "array[int]"
     digests: bytes
     empty: frozenset[str]
+    _path: Path
+    _state: State
     _file: BinaryIO
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is as it was read."""
+        return state_of(self._path) == self._state
 
     def text(self, name: str) -> str:
         """Read a document's text.
@@ -86,18 +93,18 @@ def read_corpus(path: Path, data_set: str, language: str) -> Corpus:
 
     Args:
         path: `corpus.jsonl`, or that with `.gz`.
-        data_set: the domain of its documents.
+        data_set: its name, which is the domain of its documents.
         language: of its documents.
 
     Raises:
         DataError: it cannot be read, has no document, or lines that are wrong.
     """
-    documents: list[Document] = []
+    documents, domain = list[Document](), quoted_id(data_set)
     starts, sizes, digests, empty = array("q"), array("q"), bytearray(), set()
     faults: list[Fault] = []
-    file = opened(path)
+    state, file = state_of(path), opened(path)
     for line in records(path, file, faults):
-        document = Document(f"{data_set}/{quoted_id(line.name)}", data_set, language, 1)
+        document = Document(f"{domain}/{quoted_id(line.name)}", domain, language, 1)
         text = joined(text_of(line, "title", faults), text_of(line, "text", faults))
         documents.append(document)
         starts.append(line.start)
@@ -110,4 +117,4 @@ def read_corpus(path: Path, data_set: str, language: str) -> Corpus:
     if not documents:
         raise DataError(f"{path}: has no document")
     places = {document.name: place for place, document in enumerate(documents)}
-    return Corpus(tuple(documents), places, starts, sizes, bytes(digests), frozenset(empty), file)
+    return Corpus(tuple(documents), places, starts, sizes, bytes(digests), frozenset(empty), path, state, file)

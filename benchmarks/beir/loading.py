@@ -48,14 +48,23 @@ def load(root: Path, split: str, name: str, language: str) -> DataSet:
     Raises:
         DataError: files are missing, cannot be read, or have something else in them.
     """
-    corpus_file, query_file, judgment_file = (
-        file_of(root, "corpus.jsonl"),
-        file_of(root, "queries.jsonl"),
-        split_file(root, split),
-    )
-    data_set = quoted_id(name or root.resolve().name)
-    corpus = read_corpus(corpus_file, data_set, language)
+    query_file, judgment_file = file_of(root, "queries.jsonl"), split_file(root, split)
+    corpus = corpus_of(root, name, language)
     return _put_together(corpus, _read_queries(query_file), read_judgments(judgment_file), judgment_file.name)
+
+
+def corpus_of(root: Path, name: str, language: str) -> Corpus:
+    """Read the corpus of a data set alone, as `load` does; one look at the file tells whether it is still the same."""
+    held = _held.get((root, name, language))
+    if held is None or not held.is_current:  # looked up for each document: to find the file takes longer than to read
+        held = read_corpus(file_of(root, "corpus.jsonl"), name or root.resolve().name, language)
+        _held.clear()
+        _held[root, name, language] = held
+    return held
+
+
+_held: dict[tuple[Path, str, str], Corpus] = {}
+"""The corpus that was asked for last."""
 
 
 @kept_until_changed(most=4)
