@@ -1,9 +1,9 @@
 """Times the reading of BEIR corpora through ohr against a plain loop, and `ohr run` of BM25 on corpora of two sizes.
 
-The corpora are made up from a seed: 150 words a document, drawn by Zipf's law, and queries of six words of one document.
+The corpora are made up from a seed: 150 words a document, drawn by Zipf's law, and queries of six words of a document.
 `ohr` lists documents and questions, reads every page and hashes every document; the plain loop is what beir's
-GenericDataLoader does: `json.loads` of each line into a dictionary, and the judgments by `csv`. Each side is measured in
-processes of its own: seconds, and peak memory of the whole process.
+GenericDataLoader does: `json.loads` of each line into a dictionary, and the judgments by `csv`. Each side is measured
+in processes of its own: seconds, and peak memory of the whole process.
 
     python speed/beir.py [DOCUMENTS]
 """
@@ -51,7 +51,9 @@ def make(root: Path, documents: int, queries: int) -> None:
     with (root / "corpus.jsonl").open("w") as out:
         for place in range(documents):
             drawn = words[rng.choice(VOCABULARY, WORDS, p=shares / shares.sum())]
-            out.write(json.dumps({"_id": f"d{place}", "title": " ".join(drawn[:8]), "text": " ".join(drawn[8:])}) + "\n")
+            out.write(
+                json.dumps({"_id": f"d{place}", "title": " ".join(drawn[:8]), "text": " ".join(drawn[8:])}) + "\n"
+            )
             if place in asked:
                 texts.append(json.dumps({"_id": f"q{place}", "text": " ".join(rng.choice(drawn, 6))}))
                 rows.append(f"q{place}\td{place}\t2")

@@ -1,12 +1,12 @@
 """The corpus of a BEIR data set: where each document's line is in its file, so that texts stay on disk."""
 
 import os
+import weakref
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
 from urllib.parse import quote
 
 from ohr.contracts import Document
@@ -42,7 +42,7 @@ class Corpus:
     empty: frozenset[str]
     _path: Path
     _state: State
-    _file: BinaryIO
+    _descriptor: int
 
     @property
     def is_current(self) -> bool:
@@ -57,7 +57,7 @@ class Corpus:
         """
         place = self.place(name)
         # read at a place of its own: threads and forked processes share the file's position
-        line = os.pread(self._file.fileno(), self.sizes[place], self.starts[place])
+        line = os.pread(self._descriptor, self.sizes[place], self.starts[place])
         record = parse_json(line)
         return joined(record.get("title") or "", record.get("text") or "")
 
@@ -102,19 +102,23 @@ def read_corpus(path: Path, data_set: str, language: str) -> Corpus:
     documents, domain = list[Document](), quoted_id(data_set)
     starts, sizes, digests, empty = array("q"), array("q"), bytearray(), set()
     faults: list[Fault] = []
-    state, file = state_of(path), opened(path)
-    for line in records(path, file, faults):
-        document = Document(f"{domain}/{quoted_id(line.name)}", domain, language, 1)
-        text = joined(text_of(line, "title", faults), text_of(line, "text", faults))
-        documents.append(document)
-        starts.append(line.start)
-        sizes.append(line.size)
-        digests += sha256(text.encode("utf-8", "surrogatepass")).digest()
-        if not text:
-            empty.add(document.name)
-    if faults:
-        raise DataError("\n".join(sentences(faults)))
-    if not documents:
-        raise DataError(f"{path}: has no document")
+    state = state_of(path)
+    with opened(path) as file:
+        for line in records(path, file, faults):
+            document = Document(f"{domain}/{quoted_id(line.name)}", domain, language, 1)
+            text = joined(text_of(line, "title", faults), text_of(line, "text", faults))
+            documents.append(document)
+            starts.append(line.start)
+            sizes.append(line.size)
+            digests += sha256(text.encode("utf-8", "surrogatepass")).digest()
+            if not text:
+                empty.add(document.name)
+        if faults:
+            raise DataError("\n".join(sentences(faults)))
+        if not documents:
+            raise DataError(f"{path}: has no document")
+        descriptor = os.dup(file.fileno())
     places = {document.name: place for place, document in enumerate(documents)}
-    return Corpus(tuple(documents), places, starts, sizes, bytes(digests), frozenset(empty), path, state, file)
+    corpus = Corpus(tuple(documents), places, starts, sizes, bytes(digests), frozenset(empty), path, state, descriptor)
+    weakref.finalize(corpus, os.close, descriptor)
+    return corpus

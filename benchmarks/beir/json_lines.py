@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfileobj
@@ -41,18 +42,28 @@ def opened(path: Path) -> BinaryIO:
     Raises:
         DataError: it cannot be read, or is damaged.
     """
-    try:
+    with _readable(path):
         if path.suffix != ".gz":
             return path.open("rb")
-        unpacked = TemporaryFile()  # noqa: SIM115 # it is closed by whoever reads it
-        with gzip.open(path) as packed:
+    unpacked = TemporaryFile()  # noqa: SIM115 # whoever reads it closes it
+    try:
+        with _readable(path), gzip.open(path) as packed:
             copyfileobj(packed, unpacked, 1 << 20)
+    except DataError:
+        unpacked.close()
+        raise
+    unpacked.seek(0)
+    return unpacked
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: is damaged: {error}") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    unpacked.seek(0)
-    return unpacked
 
 
 def records(path: Path, file: BinaryIO, faults: list[Fault]) -> Iterator[Line]:

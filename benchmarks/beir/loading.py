@@ -48,8 +48,8 @@ def load(root: Path, split: str, name: str, language: str) -> DataSet:
     Raises:
         DataError: files are missing, cannot be read, or have something else in them.
     """
-    query_file, judgment_file = file_of(root, "queries.jsonl"), split_file(root, split)
     corpus = corpus_of(root, name, language)
+    query_file, judgment_file = file_of(root, "queries.jsonl"), split_file(root, split)
     return _put_together(corpus, _read_queries(query_file), read_judgments(judgment_file), judgment_file.name)
 
 

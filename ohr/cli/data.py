@@ -139,15 +139,19 @@ def verify(
             }
         )
     else:
-        say_table(
-            ("what", "found", "published", ""),
-            [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
-        )
+        if tallies:
+            say_table(
+                ("what", "found", "published", ""),
+                [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
+            )
         say_first("warnings:", warnings)
         say(
             f"{len(different)} of {counted(len(here), 'count')} differ from the published ones"
             if different
             else "every count is as published"
+            if tallies
+            else f"no counts of this data set are published: it has {counted(len(benchmark.documents()), 'document')} "
+            f"and {counted(len(benchmark.questions()), 'question')}"
         )
         if absent:
             say(f"{counted(len(absent), 'count')} of parts that this copy leaves out")
