@@ -76,7 +76,8 @@ def ohr(root: Path) -> None:
 
 def plain(root: Path) -> None:
     """Read the files into dictionaries."""
-    corpus, queries, judged = {}, {}, {}
+    corpus, queries = {}, {}
+    judged: dict[str, dict[str, int]] = {}
     for line in (root / "corpus.jsonl").open(encoding="utf-8"):
         record = json.loads(line)
         corpus[record["_id"]] = {"text": record.get("text"), "title": record.get("title")}
@@ -93,8 +94,8 @@ def plain(root: Path) -> None:
 
 def measured(side: str, root: Path) -> dict[str, float]:
     """Run one side in a process of its own."""
-    found = subprocess.run([sys.executable, __file__, side, str(root)], capture_output=True, text=True, check=True)
-    return dict(json.loads(found.stdout))
+    done = subprocess.run([sys.executable, __file__, side, str(root)], capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout))
 
 
 def whole_run(root: Path, folder: Path) -> float:
@@ -111,18 +112,20 @@ def main(documents: int) -> int:
     with TemporaryDirectory() as name:
         home = Path(name)
         make(home / "whole", documents, QUERIES)
-        sides = {side: [measured(side, home / "whole") for _ in range(REPEATS)] for side in ("ohr", "plain")}
-        middle = {side: {of: median(one[of] for one in found) for of in LIMITS} for side, found in sides.items()}
-        for side, found in middle.items():
-            print(f"reading {documents:,} documents, {side}: {found['seconds']:.1f} s, {found['MB']:.0f} MB")
-        seconds = []
+        middle = {}
+        for side in ("ohr", "plain"):
+            times = [measured(side, home / "whole") for _ in range(REPEATS)]
+            middle[side] = {unit: median(each[unit] for each in times) for unit in LIMITS}
+            seconds, megabytes = middle[side]["seconds"], middle[side]["MB"]
+            print(f"reading {documents:,} documents, {side}: {seconds:.1f} s, {megabytes:.0f} MB")
+        runs = []
         for size in SIZES:
             make(home / f"of-{size}", size, QUERIES)
-            seconds.append(whole_run(home / f"of-{size}", home / f"run-{size}"))
-            print(f"ohr run, BM25, 2 knowledge bases of {size:,} documents, {QUERIES:,} queries: {seconds[-1]:.1f} s")
-    growth = seconds[1] / seconds[0] / (SIZES[1] / SIZES[0])
+            runs.append(whole_run(home / f"of-{size}", home / f"run-{size}"))
+            print(f"ohr run, BM25, 2 knowledge bases of {size:,} documents, {QUERIES:,} queries: {runs[-1]:.1f} s")
+    growth = runs[1] / runs[0] / (SIZES[1] / SIZES[0])
     print(f"time for {SIZES[1] // SIZES[0]} times the documents grows by {growth:.2f} times that")
-    return int(growth > 1.2 or any(middle["ohr"][of] > limit for of, limit in LIMITS.items()))
+    return int(growth > 1.2 or any(middle["ohr"][unit] > limit for unit, limit in LIMITS.items()))
 
 
 if __name__ == "__main__":

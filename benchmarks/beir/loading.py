@@ -54,7 +54,7 @@ def load(root: Path, split: str, name: str, language: str) -> DataSet:
 
 
 def corpus_of(root: Path, name: str, language: str) -> Corpus:
-    """Read the corpus of a data set alone, as `load` does; one look at the file tells whether it is still the same."""
+    """Read the corpus of a data set alone, as `load` does; one look at the file reports whether it is the same."""
     held = _held.get((root, name, language))
     if held is None or not held.is_current:  # looked up for each document: to find the file takes longer than to read
         held = read_corpus(file_of(root, "corpus.jsonl"), name or root.resolve().name, language)

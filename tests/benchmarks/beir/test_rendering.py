@@ -53,7 +53,9 @@ def test_a_word_that_is_wider_than_the_page_and_a_text_without_spaces_are_broken
 def test_characters_that_the_font_lacks_are_named_and_not_drawn_as_boxes(data_set):
     data_set.corpus[0]["text"] = "\u03b1-catenin \u2265 5 \u2013 \u4e2d"
     absent = "\u03b1 (U+03B1), \u2013 (U+2013), \u2265 (U+2265), \u4e2d (U+4E2D)"
-    with pytest.raises(DataError, match=re.escape(f"port/d1: the font lacks {absent}: take `font: dejavu`, or `font:`")):
+    with pytest.raises(
+        DataError, match=re.escape(f"port/d1: the font lacks {absent}: take `font: dejavu`, or `font:`")
+    ):
         image(data_set.read())
     pytest.importorskip("matplotlib")
     with pytest.raises(DataError, match=r"the font lacks \S \(U\+4E2D\): take `font:` with the path"):
