@@ -45,8 +45,8 @@ class Beir(CopyBenchmark, kind="beir"):
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$", description="Of the documents (ISO 639-1).")] = "en"
     font: Annotated[
         Font,
-        Field(description="Of page images: latin (Pillow's), dejavu (Matplotlib's), or a TrueType or OpenType file."),
-    ] = "latin"
+        Field(description="Of page images: dejavu (Matplotlib's), ascii (Pillow's), or a TrueType or OpenType file."),
+    ] = "dejavu"
     dpi: Annotated[int, Field(ge=50, le=600, description="Resolution of the page images.")] = 150
 
     @property
@@ -55,7 +55,7 @@ class Beir(CopyBenchmark, kind="beir"):
         return PROTOCOL
 
     def check(self) -> None:
-        """Read the data set, and the font."""
+        """Read the data set, and a font that is a file."""
         super().check()
         check_font(self.font)
 

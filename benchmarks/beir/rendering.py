@@ -18,8 +18,8 @@ from ohr.messages.wording import counted
 if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
-Font = Literal["latin", "dejavu"] | Path
-"""`latin` comes with Pillow (ASCII and quotation marks), `dejavu` with Matplotlib (Latin, Greek, Cyrillic, symbols)."""
+Font = Literal["dejavu", "ascii"] | Path
+"""`dejavu` comes with Matplotlib (Latin, Greek, Cyrillic, symbols), `ascii` with Pillow."""
 
 RENDERING = 1
 """Raised when the same text, font and resolution give other pixels."""
@@ -77,8 +77,9 @@ def rendered_from(font: Font) -> list[object]:
 
 
 def check_font(font: Font) -> None:
-    """Refuse a font that cannot be read."""
-    _face(font, 20)
+    """Refuse a file that cannot be read as a font; a font by name is looked for when something is drawn."""
+    if isinstance(font, Path):
+        _face(font, 20)
 
 
 def _face(font: Font, size: int) -> "FreeTypeFont":
@@ -105,12 +106,14 @@ def _file(font: Font) -> Path | None:
     """Return a font's file; None for the one inside Pillow."""
     if isinstance(font, Path):
         return font
-    if font == "latin":
+    if font == "ascii":
         return None
     try:
         import matplotlib
     except ImportError:
-        raise DataError("font dejavu: needs Matplotlib: pip install 'ohr[report]', or name a font file") from None
+        raise DataError(
+            "page images: `font: dejavu` needs Matplotlib: pip install 'ohr[report]', or name a font file"
+        ) from None
     return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
 
 
@@ -126,7 +129,7 @@ def _refuse_absent(text: str, face: "FreeTypeFont", font: Font, name: str) -> No
     if absent:
         some = ", ".join(f"{sign} (U+{ord(sign):04X})" for sign in absent[:_SHOWN])
         more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
-        wider = "`font: dejavu`, or " if font == "latin" else ""
+        wider = "`font: dejavu`, or " if font == "ascii" else ""
         raise DataError(f"{name}: the font lacks {some}{more}: take {wider}`font:` with the path of one that has them")
 
 
