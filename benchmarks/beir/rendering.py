@@ -50,7 +50,7 @@ def render(text: str, font: Font, dpi: int, name: str) -> Image:
     from PIL import ImageDraw
 
     face = _face(font, round(_SIZE * dpi))
-    text = unicodedata.normalize("NFC", text)
+    text = _visible(text)
     _refuse_absent(text, face, font, name)
     margin, step = round(_MARGIN * dpi), round(_SIZE * dpi * _LEADING)
     width = round(_WIDTH * dpi)
@@ -122,6 +122,14 @@ def _content_digest(font: Font) -> str:
     if path is None:
         return key("pillow", _opened("", 20).getname())
     return input_digest(path) if path.is_file() else ""
+
+
+def _visible(text: str) -> str:
+    """Compose accents, and leave out marks that nobody sees, such as soft hyphens and control characters."""
+    if text.isascii() and text.isprintable():
+        return text
+    composed = unicodedata.normalize("NFC", text)
+    return "".join(sign for sign in composed if sign.isspace() or unicodedata.category(sign) not in ("Cc", "Cf"))
 
 
 def _refuse_absent(text: str, face: "FreeTypeFont", font: Font, name: str) -> None:

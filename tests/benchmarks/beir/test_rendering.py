@@ -97,3 +97,13 @@ def test_a_page_without_text_is_white(data_set):
     benchmark = data_set.read()
     assert image(benchmark).min() == 255
     assert isinstance(benchmark, Beir)
+
+
+def test_marks_that_nobody_sees_change_no_pixel(data_set):
+    plain = image(data_set.read())
+    data_set.corpus[0]["text"] = "A ni\u00adght co\u200bsts\u00a014\x00 crowns.\u200f"
+    assert np.array_equal(image(data_set.read()), plain)
+    data_set.corpus[0]["text"] = "Caf\u00e9"
+    composed = image(data_set.read())
+    data_set.corpus[0]["text"] = "Cafe\u0301"
+    assert np.array_equal(image(data_set.read()), composed)

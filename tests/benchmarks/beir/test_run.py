@@ -107,6 +107,16 @@ def test_a_document_without_text_is_found_by_nobody_and_stops_no_run(data_set):
     assert found == pytest.approx({"q1": 1 / (1 + 1 / np.log2(3)), "q2": 1})
 
 
+def test_a_query_about_a_document_without_text_alone_has_no_clean_score(data_set):
+    data_set.corpus.append({"_id": "d4", "text": ""})
+    data_set.judgments = "q1\td4\t1\nq2\td2\t1\n"
+    folder = data_set.write().parent
+    (folder / "spec.yaml").write_text(SPEC.replace("TOP", "10"))
+    finished_run = finished(folder / "spec.yaml", folder)
+    (row,) = read_rows(finished_run / "summary.parquet", stage="retrieval", metric="ndcg@10", group="all")
+    assert (row["n"], row["mean"]) == (1, 1)
+
+
 def test_a_query_about_unknown_documents_alone_scores_0(data_set):
     data_set.judgments = "q1\tgone\t1\nq2\td2\t1\n"
     assert scores(data_set, "ndcg@10") == {"q1": 0, "q2": 1}
