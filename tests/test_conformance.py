@@ -33,7 +33,7 @@ from .ocr.reading_server import read as read_picture
 from .ocr.reading_server import reading_server
 
 REGISTRY = Registry()
-SAMPLED = ("fcmbench", "fincriticaled", "finmmdocr", "finqa_tablequest", "page_corpus", "tablequest")
+SAMPLED = ("beir", "fcmbench", "fincriticaled", "finmmdocr", "finqa_tablequest", "page_corpus", "tablequest")
 """Benchmarks with a sample of their own beside the data that they read."""
 
 MARKS = {

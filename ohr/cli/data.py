@@ -139,20 +139,31 @@ def verify(
             }
         )
     else:
-        say_table(
-            ("what", "found", "published", ""),
-            [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
-        )
+        if tallies:
+            say_table(
+                ("what", "found", "published", ""),
+                [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
+            )
         say_first("warnings:", warnings)
-        say(
-            f"{len(different)} of {counted(len(here), 'count')} differ from the published ones"
-            if different
-            else "every count is as published"
-        )
+        say(_compared(len(different), len(here)) if tallies else _uncompared(benchmark))
         if absent:
             say(f"{counted(len(absent), 'count')} of parts that this copy leaves out")
     if different:
         raise typer.Exit(1)
+
+
+def _compared(different: int, counts: int) -> str:
+    if different:
+        return f"{different} of {counted(counts, 'count')} differ from the published ones"
+    return "every count is as published"
+
+
+def _uncompared(benchmark: "Benchmark") -> str:
+    documents, questions = len(benchmark.documents()), len(benchmark.questions())
+    return (
+        f"no counts of this data set are published: it has {counted(documents, 'document')} and "
+        f"{counted(questions, 'question')}"
+    )
 
 
 _SAMPLE = "this is the benchmark's own small sample, not its data"

@@ -122,6 +122,8 @@ def read_inputs(spec: Spec) -> Inputs:
     names, known = ({document.name for document in listed} for listed in (documents, everything))
     # a limit leaves questions out; a document that was never there does not: its questions score 0
     asked = [q for q in listed if q.document in names or q.document not in known]
+    if left_out := known - names:
+        asked = [_judged_without(question, left_out) for question in asked]
     _refuse_repeats(spec, [document.name for document in everything], [question.id for question in asked])
     for engine in dict.fromkeys(base.ocr for base in spec.knowledge_bases):
         warnings += engine.notes(documents)
@@ -193,6 +195,13 @@ def _spread(documents: Sequence[Document], about: Collection[str], limit: int | 
     ]
     kept = {document.name for *_, document in sorted(turns, key=lambda one: one[:2])[:limit]}
     return [document for document in documents if document.name in kept]
+
+
+def _judged_without(question: Question, left_out: Collection[str]) -> Question:
+    """Return a question whose judgments are of documents that can be found; the ideal ranking has no others."""
+    if not any(page.document in left_out for page in question.relevant):
+        return question
+    return replace(question, relevant=tuple(page for page in question.relevant if page.document not in left_out))
 
 
 def _chosen(questions: Sequence[Question], spec: Spec) -> list[Question]:

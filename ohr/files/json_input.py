@@ -12,7 +12,6 @@ from ohr.messages.wording import quoted
 
 _HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")
 """The beginning of half a character (a lone surrogate), as of a cut emoji, which no file can hold."""
-_HALF_SIGNS = (b"\\ud", b"\\uD", b"\xed")  # searched for first: plain bytes are found in a fifth of the time
 
 _LONGEST_NUMBER = 18
 """Most digits of a page number; Python refuses to convert some thousands of digits."""
@@ -29,8 +28,9 @@ def parse_json(content: bytes, *, unique: bool = False) -> Any:
         ValueError: it is not JSON, not UTF-8, or too deeply nested.
     """
     try:
+        # plain bytes are found in a fifth of the time that the expression takes
         found = json.loads(content, object_pairs_hook=_once if unique else None)
-        if any(sign in content for sign in _HALF_SIGNS) and _HALF.search(content):
+        if (b"\\ud" in content or b"\\uD" in content or b"\xed" in content) and _HALF.search(content):
             found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
         raise ValueError("too deeply nested") from None

@@ -30,6 +30,7 @@ DOCUMENTS = {record.doc_id: record for record in survey(finmmdocr.SAMPLE).record
 typeset = pytest.mark.skipif(not (find_spec("typst") and find_spec("matplotlib")), reason="needs the extra mini")
 in_chinese = pytest.mark.skipif(not fcmbench.NOTO.is_dir(), reason="needs Debian's fonts-noto-cjk")
 DIGESTS = {
+    "beir/sample": "7f68da1eafacda1b3ed5dbeeff02956a3c77e9591a396ec14a6b12ca7e2b7dd2",
     "fcmbench/sample": "8633351a56b63a3d00e54e91461eb4c534dc8ab3ac60d7814681c1e7ae71758e",
     "fcmbench/published": "955a41ed8ccc6615932321c745ba7ae5b090c805e49d9b2c2da98d73d3c7b277",
     "fincriticaled/sample": "f70a72aba55bf10acc17df1db93fa411df5f3d63467cc52f5dd0c4bcf8cf8594",

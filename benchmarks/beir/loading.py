@@ -1,0 +1,136 @@
+"""A BEIR data set as documents and questions: the queries of a split, with the documents that are judged for them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from ohr.contracts import Question, Relevant
+from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
+from ohr.messages.faults import Fault, sentences
+
+from ..copies import Copy
+from .corpus import Corpus, quoted_id, read_corpus
+from .json_lines import opened, records, text_of
+from .judgments import Judgments, read_judgments
+from .layout import file_of, split_file
+
+_MOST_PLACES = 10
+"""Relevant documents that a generator reads at most, the best first: TREC collections judge hundreds for a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet(Copy):
+    """The content of a data set.
+
+    Args:
+        corpus: its documents, with their texts on disk.
+    """
+
+    corpus: Corpus
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """The queries of a data set: their texts, and the file and line of each, by id in the order of the file."""
+
+    texts: Mapping[str, str]
+    places: Mapping[str, str]
+
+
+def load(root: Path, split: str, name: str, language: str) -> DataSet:
+    """Read a data set; files that did not change are read once.
+
+    Args:
+        name: of the data set; the folder's where it is empty.
+
+    Raises:
+        DataError: files are missing, cannot be read, or have something else in them.
+    """
+    corpus = corpus_of(root, name, language)
+    query_file, judgment_file = file_of(root, "queries.jsonl"), split_file(root, split)
+    return _put_together(corpus, _read_queries(query_file), read_judgments(judgment_file), judgment_file.name)
+
+
+def corpus_of(root: Path, name: str, language: str) -> Corpus:
+    """Read the corpus of a data set alone, as `load` does; one look at the file reports whether it is the same."""
+    held = _held.get((root, name, language))
+    if held is None or not held.is_current:  # looked up for each document: to find the file takes longer than to read
+        held = read_corpus(file_of(root, "corpus.jsonl"), name or root.resolve().name, language)
+        _held.clear()
+        _held[root, name, language] = held
+    return held
+
+
+_held: dict[tuple[Path, str, str], Corpus] = {}
+"""The corpus that was asked for last."""
+
+
+@kept_until_changed(most=4)
+def _read_queries(path: Path) -> Queries:
+    texts, places, faults = {}, {}, list[Fault]()
+    with opened(path) as file:
+        for line in records(path, file, faults):
+            texts[line.name] = text_of(line, "text", faults).strip()
+            places[line.name] = line.where
+    if faults:
+        raise DataError("\n".join(sentences(faults)))
+    return Queries(texts, places)
+
+
+@lru_cache(maxsize=4)
+def _put_together(corpus: Corpus, queries: Queries, judgments: Judgments, judged_in: str) -> DataSet:
+    asked, faults = [], list(_unknown(corpus, queries, judgments))
+    for query, text in queries.texts.items():
+        grades = judgments.grades.get(query, {})
+        if not any(grade > 0 for grade in grades.values()):
+            if grades:
+                faults.append(Fault("query", "without a relevant document, left out: BEIR counts it 0", query))
+        elif not text:
+            faults.append(Fault("query", "without text, left out", query))
+        else:
+            asked.append(_question(query, text, grades, corpus))
+    if not asked:
+        raise DataError(f"{judged_in}: no query of queries.jsonl has a relevant document in it")
+    notes = [*judgments.notes, *sentences(faults)]
+    return DataSet(corpus.documents, tuple(asked), queries.places, tuple(notes), corpus)
+
+
+def _question(query: str, text: str, grades: Mapping[str, float], corpus: Corpus) -> Question:
+    """Return a question about its best document: of those with the highest grade, the first that has text."""
+    domain = corpus.documents[0].domain
+    judged = tuple(Relevant(f"{domain}/{quoted_id(name)}", 0, grade) for name, grade in grades.items())
+    ranked = sorted((page for page in judged if page.grade > 0), key=lambda page: -page.grade)
+    there = [page for page in ranked if page.document in corpus.places]
+    best = [page for page in there if page.grade == there[0].grade]
+    written = [page for page in best if page.document not in corpus.empty]
+    document = (written or best or ranked)[0].document
+    return Question(
+        id=query,
+        text=text,
+        answers=(),
+        document=document,
+        pages=(0,),
+        evidence=(corpus.text(document) if there else "",),
+        evidence_source="text",
+        domain=domain,
+        places=tuple((page.document, page.page) for page in there[:_MOST_PLACES]),
+        relevant=judged,
+    )
+
+
+def _unknown(corpus: Corpus, queries: Queries, judgments: Judgments) -> Iterator[Fault]:
+    """Report what is judged but not there, and documents without text."""
+    domain = corpus.documents[0].domain
+    for query, grades in judgments.grades.items():
+        if query not in queries.texts:
+            yield Fault("judged query", "that queries.jsonl lacks, left out", query)
+            continue
+        for name, grade in grades.items():
+            if grade < 0:
+                yield Fault("judgment", "below 0, counted as not relevant", f"{query} {name}")
+            if f"{domain}/{quoted_id(name)}" not in corpus.places:
+                yield Fault("judgment", "of a document that the corpus lacks, kept as not found", f"{query} {name}")
+    for document in sorted(corpus.empty, key=corpus.places.__getitem__):
+        yield Fault("document", "without text", document)
