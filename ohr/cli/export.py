@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ohr.cli.display.console import report, say
-from ohr.cli.options import RUNS, Force, RunsFolder
+from ohr.cli.options import RUNS, AnswerLayout, Force, RunsFolder
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -55,6 +55,11 @@ def export(
         Path | None,
         typer.Option("--texts", metavar="DIR", help="Write each page of each knowledge base as a text file."),
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", metavar="DIR", help="Write the answers as files of another program, named by --as."),
+    ] = None,
+    layout: Annotated[AnswerLayout, typer.Option("--as", help="Whose layout --answers writes.")] = AnswerLayout.RAGAS,
     table: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Write this table of the report instead: cost, curves, decomposition, ..."),
@@ -73,7 +78,7 @@ def export(
     force: Force = False,
     runs: RunsFolder = RUNS,
 ) -> None:
-    """Write a run as tables, texts or runs of MLflow.
+    """Write a run as tables, texts, answers or runs of MLflow.
 
     A row of the table is a condition, a column a pipeline; with --by, a column is a group of questions. The CSV has
     every row of the summary; --metric, --by and --stage restrict it too. With --table, a table of the report is written
@@ -83,18 +88,19 @@ def export(
     from ohr.cli.runs import open_run
     from ohr.report.exports.paper import Wanted
     from ohr.results.folder.replace import refuse
-    from ohr.results.page_texts import export_texts
 
     files = {"latex": latex, "markdown": markdown, "csv": csv}
     wanted = {name: path for name, path in files.items() if path is not None}
-    if not wanted and mlflow is None and texts is None:
-        raise typer.BadParameter("name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts DIR")
-    swallowed = next((path for path in (*files.values(), texts) if str(path or "").startswith("--")), None)
+    if not wanted and mlflow is None and texts is None and answers is None:
+        raise typer.BadParameter(
+            "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, --texts DIR or --answers DIR"
+        )
+    swallowed = next((path for path in (*files.values(), texts, answers) if str(path or "").startswith("--")), None)
     if swallowed is not None:  # the parser takes the option that follows for the file
         raise typer.BadParameter(f"the option before {swallowed} needs a file, or - to print the table")
     if sum(path == _PRINTED for path in wanted.values()) > 1:
         raise typer.BadParameter("only one table can be printed: name a file for the others")
-    named = [path.resolve() for path in (*wanted.values(), texts) if path not in (None, _PRINTED)]
+    named = [path.resolve() for path in (*wanted.values(), texts, answers) if path not in (None, _PRINTED)]
     if len(set(named)) < len(named):
         raise typer.BadParameter("two options name one file: give each its own")
     opened = open_run(run, runs)
@@ -106,8 +112,7 @@ def export(
     tables = {name: _written(name, opened, table, chosen) for name in wanted}
     for name, path in wanted.items():
         _put(tables[name], path, f"--{name}", force, note)
-    if texts is not None:
-        note(f"{counted(export_texts(opened, texts, force=force), 'page')} in {texts}")
+    _folders(opened, texts, answers, layout, force, note)
     if mlflow is not None:
         _mlflow(opened, mlflow, note)
 
@@ -151,6 +156,23 @@ def _put(text: str, path: Path, option: str, force: bool, note: Callable[[str], 
     with written(path, option, force=force) as new:
         new.write_bytes(text.encode("utf-8", "replace"))
     note(str(path))
+
+
+def _folders(
+    run: "Run", texts: Path | None, answers: Path | None, layout: AnswerLayout, force: bool, note: Callable[[str], None]
+) -> None:
+    """Write what needs a folder of files."""
+    from ohr.report.exports.answers import export_answers
+    from ohr.results.page_texts import export_texts
+
+    if texts is not None:
+        note(f"{counted(export_texts(run, texts, force=force), 'page')} in {texts}")
+    if answers is not None:
+        done = export_answers(run, answers, layout.value, force=force)
+        failed = f" ({done.failed:,} of them failed)" if done.failed else ""
+        note(
+            f"{counted(done.answers, 'answer')}{failed} in {counted(done.files, 'file')} of {layout.value} in {answers}"
+        )
 
 
 def _mlflow(run: "Run", uri: str, note: Callable[[str], None]) -> None:

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
-
-import numpy as np
 
 from ohr.contracts import Benchmark, Published, Question, ScoringProtocol
 from ohr.dataset.inputs import read_inputs
@@ -14,9 +13,10 @@ from ohr.errors import DataError
 from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, id_of, text_of
 from ohr.files.tables import read_table
 from ohr.graph.cache_keys import Keys
-from ohr.messages.wording import named
+from ohr.messages.wording import named, shortened
 from ohr.metrics.cases import Replies, case_of
 from ohr.metrics.reply_columns import answer_scores
+from ohr.report.leaderboard.context_scores import ContextScore, as_cell, score_contexts
 from ohr.report.leaderboard.standings import (
     Leaderboard,
     Row,
@@ -30,7 +30,6 @@ from ohr.report.leaderboard.standings import (
 from ohr.results.derived.aggregates import aggregated
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.question_arrays import Questions
-from ohr.results.score_arrays import CellScores
 from ohr.results.tables.groups import ALL, TRAITS
 from ohr.spec.model import Spec
 from ohr.statistics.estimate import Estimate
@@ -56,6 +55,9 @@ class AnswerScore:
         blank: answers without any text; the reference code leaves them out of its mean, here they score 0.
         aggregates: the protocol's numbers that are more than a mean: unit and value.
         failures: scores that a metric could not give, with the reason; they are 0.
+        errors: answers that failed where the file was made, with the reason; they are scored 0.
+        retrieval: the scores of what was retrieved; None where the file does not say what, or nothing to compare it
+            with is known.
     """
 
     name: str
@@ -73,6 +75,8 @@ class AnswerScore:
     warnings: Sequence[str]
     aggregates: Mapping[str, tuple[str, Estimate]]
     failures: Sequence[str]
+    errors: Sequence[str] = ()
+    retrieval: ContextScore | None = None
 
 
 def read_answers(path: Path, column: str | None = None) -> dict[str, str]:
@@ -122,7 +126,13 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
 
 
 def score_answers(
-    benchmark: Benchmark, answers: Mapping[str, str], name: str, stage: Stage | None = None
+    benchmark: Benchmark,
+    answers: Mapping[str, str],
+    name: str,
+    stage: Stage | None = None,
+    *,
+    errors: Mapping[str, str] = MappingProxyType({}),
+    contexts: Mapping[str, Sequence[str]] | None = None,
 ) -> AnswerScore:
     """Score answers by the benchmark's protocol, against the accepted answer that each matches best.
 
@@ -137,11 +147,10 @@ def score_answers(
     keys = _ready(name, benchmark)
     questions, protocol = [question for question in keys.inputs.questions if question.asked], benchmark.scoring
     known = _of_questions(answers, questions, benchmark)
-    cases = {q.id: case_of(q, (), known[q.id]) for q in questions if q.id in known}
+    known = {name: answer for name, answer in known.items() if name not in errors}
+    cases = {q.id: case_of(q, (contexts or {}).get(q.id, ()), known[q.id]) for q in questions if q.id in known}
     made = answer_scores(questions, known, keys.rules, stage, name, (), Replies(cases))
-    cell = CellScores(
-        tuple(made.values), np.array([[row] for row in made.values.values()]), np.array(list(made.failed.values()))
-    )
+    cell = as_cell(made)
     about = Questions.of(questions, keys.inputs.without_text)
     scores = {metric: breakdown(about, cell, metric) for metric in protocol.answer}
     values, failed = dict(zip(made.values, cell.values, strict=True)), dict(zip(made.values, cell.failed, strict=True))
@@ -165,6 +174,8 @@ def score_answers(
         blank=sum(not answer for answer in known.values()),
         aggregates=totals,
         failures=[f"{each.metric} of {each.question}: {each.reason}" for each in made.failures],
+        errors=[f"{q.id}: {shortened(errors[q.id])}" for q in questions if q.id in errors],
+        retrieval=None if contexts is None else score_contexts(keys, questions, about, contexts),
         leaderboards=fairly_ranked(boards, benchmark, len(questions)),
         warnings=keys.inputs.warnings,
     )

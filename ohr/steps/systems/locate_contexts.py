@@ -61,7 +61,7 @@ class LocateContexts(Work):
         names = [name for name in ready.inputs[:first] if name is not None]
         replies = expected(store, names, self.item, "answer")
         places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
-        locating = _Locating(places, *_pages(context, documents, ready.inputs[first:]))
+        locating = Locating(places, *_pages(context, documents, ready.inputs[first:]))
         hits: dict[str, list[Found]] = {}
         # a system that names contexts for others has found nothing for these; where it names none, it says nothing
         names_some = any(reply["contexts"] is not None for reply in replies.values())
@@ -142,10 +142,16 @@ class _Places:
 
 
 @dataclass
-class _Locating:
-    """Locates contexts, each different one once, and counts how."""
+class Locating:
+    """Locates contexts, each different one once, and counts how.
 
-    places: _Places
+    Args:
+        places: what names of documents and pages mean; None where contexts are texts alone.
+        locator: of the pages.
+        texts: of the pages.
+    """
+
+    places: _Places | None
     locator: PageLocator
     texts: Mapping[PageId, str]
     count: Counter[str] = field(default_factory=Counter)
@@ -155,14 +161,14 @@ class _Locating:
     def found(self, contexts: Sequence[Sequence[Any]]) -> Iterator[Found]:
         """Yield contexts as hits."""
         for rank, (text, document, page, score) in enumerate(contexts):
-            name, index = self.places.of(document, page)
+            name, index = self.places.of(document, page) if self.places else (None, None)
             if name is not None and index is not None:
                 pages: tuple[PageId, ...] = ((name, index),)
             else:
                 pages = self._by_text(text, name)
             self.count["contexts"] += 1
             self.count["nowhere"] += not pages
-            if pages and not text and self.places.system.documents == "text":
+            if pages and not text and self.places and self.places.system.documents == "text":
                 text = self.texts.get(pages[0], "")  # a place alone: what was handed over there
             self.count["empty"] += not text.strip()
             source = pages[0][0] if pages else NOWHERE

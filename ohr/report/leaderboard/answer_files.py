@@ -1,0 +1,138 @@
+"""Scores a file of answers in any layout: finds out which questions its rows answer, and what they retrieved."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ohr.contracts import Benchmark, Question
+from ohr.errors import DataError
+from ohr.files.foreign_answers.layouts import LAYOUTS, Layout, read_foreign
+from ohr.files.foreign_answers.rows import AnswerRow
+from ohr.messages.wording import counted, named, shortened
+from ohr.report.leaderboard.answers import AnswerScore, Stage, score_answers, survey_answers
+from ohr.report.leaderboard.file_benchmark import FileBenchmark, folded, ids_of
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the rows of a file give, by question id.
+
+    Args:
+        answers: those of rows for no question are under the row's id or question.
+        errors: why an answer failed.
+        contexts: what was retrieved; None where no row says so.
+        notes: what to know of it.
+    """
+
+    answers: Mapping[str, str]
+    errors: Mapping[str, str]
+    contexts: Mapping[str, Sequence[str]] | None
+    notes: Sequence[str] = ()
+
+
+def score_file(
+    path: Path,
+    benchmark: Callable[[], Benchmark],
+    *,
+    is_named: bool,
+    name: str | None = None,
+    stage: Stage | None = None,
+    layout: Layout | None = None,
+    column: str | None = None,
+    pick: str | None = None,
+) -> AnswerScore:
+    """Score a file of answers.
+
+    Args:
+        path: the file.
+        benchmark: makes the one that was chosen, or the default one.
+        is_named: it was chosen; otherwise a file with accepted answers of its own is its own benchmark.
+        name: of the system; by default the file's.
+        stage: as in `score_answers`.
+        layout: of the file; None to find out.
+        column: of the answers, where two could be them.
+        pick: the system or the epoch, where the file has several.
+
+    Raises:
+        DataError: the file cannot be read, or its rows do not belong to questions in one way.
+    """
+    found = read_foreign(path, layout, column, pick, whole=not is_named)
+    name = name or path.stem
+    if found is None:
+        if pick is not None:
+            raise DataError(f"{path}: --pick is for files of several systems or epochs, which this is not")
+        answers, notes = _own_layout(path, column)
+        scored = score_answers(benchmark(), answers, name, stage)
+        return replace(scored, warnings=[*notes, *scored.warnings])
+    if not is_named and any(row.references for row in found.rows):
+        made: Benchmark = FileBenchmark.of(found.rows)
+        given = by_question([replace(row, id=name) for row, name in zip(found.rows, ids_of(found.rows), strict=True)])
+    else:
+        made = benchmark()
+        made.check()
+        given = matched(found.rows, [question for question in made.questions() if question.asked])
+    scored = score_answers(made, given.answers, name, stage, errors=given.errors, contexts=given.contexts)
+    layout_note = f"{path.name}: read as a file of {found.layout}, {counted(len(found.rows), 'row')}"
+    return replace(scored, warnings=[layout_note, *found.notes, *given.notes, *scored.warnings])
+
+
+def _own_layout(path: Path, column: str | None) -> tuple[dict[str, str], Sequence[str]]:
+    """Read a file of ids and answers; one that is none may be in a layout that was not recognized."""
+    try:
+        return survey_answers(path, column)
+    except DataError as error:
+        raise DataError(f"{error}; if another program wrote it, name that with --from: {', '.join(LAYOUTS)}") from None
+
+
+def matched(rows: Sequence[AnswerRow], questions: Sequence[Question]) -> Given:
+    """Find the question of each row: that with its id, else that with its text.
+
+    Raises:
+        DataError: several questions have a row's text, a row has the id of one and the text of another, or two rows
+            belong to one question.
+    """
+    texts: dict[str, list[str]] = defaultdict(list)
+    for question in questions:
+        texts[folded(question.text)].append(question.id)
+    known, belong, unclear, crossed, other = {q.id for q in questions}, [], [], [], 0
+    for row in rows:
+        same = texts.get(folded(row.question), []) if row.question else []
+        if row.id in known:
+            crossed += [row.where] if same and row.id not in same else []
+            other += bool(row.question) and not same
+            belong.append(replace(row, id=row.id))
+        elif len(same) > 1:
+            unclear.append(row.where)
+        else:
+            belong.append(replace(row, id=same[0] if same else row.id or shortened(row.question)))
+    if unclear:
+        raise DataError(
+            f"{counted(len(unclear), 'row')} with the text of several questions, which only a question_id tells apart: "
+            f"{named(unclear)}"
+        )
+    if crossed:
+        raise DataError(
+            f"{counted(len(crossed), 'row')} with the id of one question and the text of another: {named(crossed)}"
+        )
+    notes = [f"{counted(other, 'row')} with a question's id and another text: the id counts"] if other else []
+    return replace(by_question(belong), notes=notes)
+
+
+def by_question(rows: Sequence[AnswerRow]) -> Given:
+    """Take rows by the id that they have now.
+
+    Raises:
+        DataError: two have one.
+    """
+    if twice := [name for name, count in Counter(row.id for row in rows).items() if count > 1]:
+        raise DataError(
+            f"{counted(len(twice), 'question')} answered twice: {named([shortened(name) for name in twice])}"
+        )
+    contexts = {row.id: row.contexts or () for row in rows}
+    some = any(row.contexts is not None for row in rows)
+    return Given(
+        {row.id: row.answer for row in rows},
+        {row.id: row.error for row in rows if row.error},
+        contexts if some else None,
+    )
