@@ -93,7 +93,7 @@ def export(
     wanted = {name: path for name, path in files.items() if path is not None}
     if not wanted and mlflow is None and texts is None and answers is None:
         raise typer.BadParameter(
-            "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, --texts DIR or --answers DIR"
+            "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts or --answers DIR"
         )
     swallowed = next((path for path in (*files.values(), texts, answers) if str(path or "").startswith("--")), None)
     if swallowed is not None:  # the parser takes the option that follows for the file

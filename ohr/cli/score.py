@@ -52,6 +52,13 @@ Fields = Annotated[
 Name = Annotated[str | None, typer.Option(metavar="NAME", help="Of the system; by default the folder's or file's.")]
 
 
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="Column of the answers, of several.")]
+Writer = Annotated[AnswerLayout | None, typer.Option("--from", help="Who wrote the file, where that is not clear.")]
+Pick = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of several systems or epochs in the file, the one to score.")
+]
+
+
 @app.command()
 def ocr(
     folder: Annotated[
@@ -101,13 +108,9 @@ def answers(
     stage: Annotated[
         AnswerStage | None, typer.Option(help="Published scores to compare with; `overall`, where there are some.")
     ] = None,
-    column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the answers, of several.")] = None,
-    layout: Annotated[
-        AnswerLayout | None, typer.Option("--from", help="Who wrote the file, where that is not clear.")
-    ] = None,
-    pick: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of several systems or epochs in the file, the one to score.")
-    ] = None,
+    column: Column = None,
+    layout: Writer = None,
+    pick: Pick = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a file of answers: F1 and exact match with intervals, beside published numbers.

@@ -30,7 +30,7 @@ def test_tables_of_the_report_are_written_one_below_the_other(ohr_here):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts DIR"),
+        ([], "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, or --texts or --answers DIR"),
         (["--latex", "--csv"], "the option before --csv needs a file"),
         (["--csv", "-", "--latex", "-"], "only one table can be printed"),
         (["--latex", "table.tex", "--table", "losses"], "--table: Choose one of: hypotheses, cost, curves,"),

@@ -54,9 +54,9 @@ def read(path: Path, column: str | None = None) -> AnswerFile:
             f"{path}: has no {column or 'actual_output'}; columns that are not used: {named(table.unused) or 'none'}"
         )
     joined = sum(_is_joined(row.parts.get("contexts")) for row in table.rows)
-    found = answer_file("deepeval", path, [_divided(row) for row in table.rows])
+    answered = answer_file("deepeval", path, [_divided(row) for row in table.rows])
     note = f"{counted(joined, 'row')} with contexts joined by {_JOINED}, where they are divided: JSON keeps them whole"
-    return found._replace(notes=(*table.notes, *([note] if joined else []), *found.notes))
+    return answered._replace(notes=(*table.notes, *([note] if joined else []), *answered.notes))
 
 
 def write(rows: Sequence[AnswerRow], about: Mapping[str, str]) -> str:

@@ -108,7 +108,7 @@ def _json(archive: ZipFile, info: ZipInfo, content: bytes) -> Any:
 
 
 def _unfinished(found: Mapping[str, Any], samples: Sequence[Any]) -> str:
-    """Say how an evaluation ended, and how many of its samples the log has."""
+    """Return how an evaluation ended, and how many of its samples the log has."""
     total = mapping(mapping(found.get("eval")).get("dataset")).get("samples")
     names = {str(sample.get("id")) for sample in samples if isinstance(sample, Mapping)}
     of = f"{len(names):,} of {counted(total, 'sample')}" if isinstance(total, int) else counted(len(names), "sample")

@@ -104,10 +104,10 @@ def _of_columns(names: set[str]) -> Layout | None:
 
 
 def _columns(path: Path) -> set[str]:
-    """Return the columns of a table that tell its layout; none where it cannot be read, which its reader reports."""
-    told = {*_RAGAS, *_OLD_RAGAS, *_DEEPEVAL, *PREDICTIONS, "question", "input"}
+    """Return the columns of a table that tell layouts apart; none of one that cannot be read."""
+    distinctive = {*_RAGAS, *_OLD_RAGAS, *_DEEPEVAL, *PREDICTIONS, "question", "input"}
     try:
-        table = read_table(path, {name: (name,) for name in sorted(told)}, ())
+        table = read_table(path, {name: (name,) for name in sorted(distinctive)}, ())
     except DataError:
         return set()
     return set(table.rows[0].parts) if table.rows else set()

@@ -5,6 +5,7 @@ Its layout: `results.results` has a result for each test, prompt and provider, w
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -92,7 +93,7 @@ def write(rows: Sequence[AnswerRow], about: Mapping[str, str]) -> str:
     stats = {"successes": len(rows) - failed, "failures": 0, "errors": failed, "tokenUsage": {}}
     created = "1970-01-01T00:00:00.000Z"  # the same run gives the same bytes
     whole = {
-        "evalId": f"ohr-{about.get('run', '')}-{about.get('knowledge_base', '')}-{name}".replace(" ", "-"),
+        "evalId": re.sub(r"[^\w.]+", "-", f"ohr {about.get('run', '')} {about.get('knowledge_base', '')} {name}"),
         "results": {
             "version": 3,
             "timestamp": created,

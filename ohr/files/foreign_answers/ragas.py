@@ -44,8 +44,8 @@ def read(path: Path, column: str | None = None) -> AnswerFile:
         raise DataError(
             f"{path}: has no answers ({wanted}); columns that are not used: {named(table.unused) or 'none'}"
         )
-    found = answer_file("ragas", path, table.rows)
-    return found._replace(notes=(*table.notes, *found.notes))
+    answered = answer_file("ragas", path, table.rows)
+    return answered._replace(notes=(*table.notes, *answered.notes))
 
 
 def write(rows: Sequence[AnswerRow], about: Mapping[str, str]) -> str:  # noqa: ARG001 # it has no place for that

@@ -138,19 +138,19 @@ def _listed(text: str) -> tuple[str, ...] | None:
     if not (text.startswith("[") and text.endswith("]")):
         return None
     try:
-        found = json.loads(text)
+        texts = json.loads(text)
     except (ValueError, RecursionError):
         try:
             # Python itself would join texts between which there is no comma
             tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-            found = [literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
+            texts = [literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
         except (ValueError, SyntaxError, tokenize.TokenError):
             return None
         other = "".join(token.string for token in tokens if token.type == tokenize.OP)
         names = any(token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.ERRORTOKEN) for token in tokens)
-        if names or other.strip("[],") or not found:
+        if names or other.strip("[],") or not texts:
             return None
-    return tuple(found) if isinstance(found, list) and all(isinstance(each, str) for each in found) else None
+    return tuple(texts) if isinstance(texts, list) and all(isinstance(each, str) for each in texts) else None
 
 
 def parsed_mapping(value: Any) -> Mapping[str, Any]:

@@ -61,7 +61,7 @@ def export_answers(run: Run, out: Path, layout: Layout, *, force: bool = False) 
 
 
 def _about(run: Run, place: Sequence[Any]) -> dict[str, str]:
-    """Say where answers are from."""
+    """Return where answers are from."""
     names = ("stage", "knowledge_base", "condition", *_PIPELINE)
     return {"run": run.id, **{name: value for name, value in zip(names, place, strict=True) if value}}
 
@@ -86,11 +86,7 @@ def _contexts(run: Run, place: Sequence[Any]) -> Mapping[str, list[str]]:
     An agent is the retriever of what it has found.
     """
     _, base, _, chunker, retriever, generator = place
-    columns = ["question_id", "chunker", "retriever", "rank", "text"]
-    wanted = retriever or generator
-    rows = [
-        row for row in run.rows("hits", columns, kb=base) if (row["chunker"], row["retriever"]) == (chunker, wanted)
-    ]
+    rows = run.rows("hits", ["question_id", "rank", "text"], kb=base, chunker=chunker, retriever=retriever or generator)
     found: dict[str, list[str]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: row["rank"]):
         found[row["question_id"]].append(row["text"])

@@ -16,7 +16,7 @@ from ohr.report.leaderboard.file_benchmark import FileBenchmark, folded, ids_of
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the rows of a file give, by question id.
+    """Answers and contexts of a file, by question id.
 
     Args:
         answers: those of rows for no question are under the row's id or question.
@@ -57,24 +57,26 @@ def score_file(
     Raises:
         DataError: the file cannot be read, or its rows do not belong to questions in one way.
     """
-    found = read_foreign(path, layout, column, pick, whole=not is_named)
+    answered = read_foreign(path, layout, column, pick, whole=not is_named)
     name = name or path.stem
-    if found is None:
+    if answered is None:
         if pick is not None:
             raise DataError(f"{path}: --pick is for files of several systems or epochs, which this is not")
         answers, notes = _own_layout(path, column)
         scored = score_answers(benchmark(), answers, name, stage)
         return replace(scored, warnings=[*notes, *scored.warnings])
-    if not is_named and any(row.references for row in found.rows):
-        made: Benchmark = FileBenchmark.of(found.rows)
-        given = by_question([replace(row, id=name) for row, name in zip(found.rows, ids_of(found.rows), strict=True)])
+    if not is_named and any(row.references for row in answered.rows):
+        made: Benchmark = FileBenchmark.of(answered.rows)
+        given = by_question(
+            [replace(row, id=name) for row, name in zip(answered.rows, ids_of(answered.rows), strict=True)]
+        )
     else:
         made = benchmark()
         made.check()
-        given = matched(found.rows, [question for question in made.questions() if question.asked])
+        given = matched(answered.rows, [question for question in made.questions() if question.asked])
     scored = score_answers(made, given.answers, name, stage, errors=given.errors, contexts=given.contexts)
-    layout_note = f"{path.name}: read as a file of {found.layout}, {counted(len(found.rows), 'row')}"
-    return replace(scored, warnings=[layout_note, *found.notes, *given.notes, *scored.warnings])
+    layout_note = f"{path.name}: read as a file of {answered.layout}, {counted(len(answered.rows), 'row')}"
+    return replace(scored, warnings=[layout_note, *answered.notes, *given.notes, *scored.warnings])
 
 
 def _own_layout(path: Path, column: str | None) -> tuple[dict[str, str], Sequence[str]]:
@@ -129,7 +131,8 @@ def by_question(rows: Sequence[AnswerRow]) -> Given:
         raise DataError(
             f"{counted(len(twice), 'question')} answered twice: {named([shortened(name) for name in twice])}"
         )
-    contexts = {row.id: row.contexts or () for row in rows}
+    # an answer that failed says nothing of what was retrieved
+    contexts = {row.id: row.contexts or () for row in rows if row.contexts is not None or not row.error}
     some = any(row.contexts is not None for row in rows)
     return Given(
         {row.id: row.answer for row in rows},

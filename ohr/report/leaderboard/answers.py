@@ -30,6 +30,7 @@ from ohr.report.leaderboard.standings import (
 from ohr.results.derived.aggregates import aggregated
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.question_arrays import Questions
+from ohr.results.score_arrays import CellScores
 from ohr.results.tables.groups import ALL, TRAITS
 from ohr.spec.model import Spec
 from ohr.statistics.estimate import Estimate
@@ -141,25 +142,21 @@ def score_answers(
         name: of the system that gave them.
         stage: which published scores they are compared with: answers from the question's own pages (`generation`) or
             from retrieved passages (`overall`); None for `generation` where nothing else is published, else `overall`.
+        errors: why an answer failed, by question id: it scores 0, as one that is missing.
+        contexts: what was retrieved, by question id; None where that is not known.
     """
     published = published_on(benchmark)
     stage = stage or _stage(published)
     keys = _ready(name, benchmark)
-    questions, protocol = [question for question in keys.inputs.questions if question.asked], benchmark.scoring
-    known = _of_questions(answers, questions, benchmark)
-    known = {name: answer for name, answer in known.items() if name not in errors}
+    questions, protocol = [q for q in keys.inputs.questions if q.asked], benchmark.scoring
+    known = {q: answer for q, answer in _of_questions(answers, questions, benchmark).items() if q not in errors}
     cases = {q.id: case_of(q, (contexts or {}).get(q.id, ()), known[q.id]) for q in questions if q.id in known}
     made = answer_scores(questions, known, keys.rules, stage, name, (), Replies(cases))
-    cell = as_cell(made)
-    about = Questions.of(questions, keys.inputs.without_text)
+    cell, about = as_cell(made), Questions.of(questions, keys.inputs.without_text)
     scores = {metric: breakdown(about, cell, metric) for metric in protocol.answer}
-    values, failed = dict(zip(made.values, cell.values, strict=True)), dict(zip(made.values, cell.failed, strict=True))
-    numbers = [one for one in benchmark.aggregates() if all(part.metric in values for part in one.parts)]
-    totals = {one.name: (one.unit, aggregated(one, values, failed, about)) for one in numbers}
-    headline, headlines = scores[protocol.answer[0]], values[protocol.answer[0]]
+    totals = _totals(benchmark, cell, about)
+    headline, headlines = scores[protocol.answer[0]], cell.only([protocol.answer[0]]).values[0]
     own = Row(name, f"protocol {protocol.name}; {asked(headline)}", _by_column(scores, headline, totals))
-    groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
-    boards = leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own])
     return AnswerScore(
         name=name,
         benchmark=benchmark.kind,
@@ -176,9 +173,25 @@ def score_answers(
         failures=[f"{each.metric} of {each.question}: {each.reason}" for each in made.failures],
         errors=[f"{q.id}: {shortened(errors[q.id])}" for q in questions if q.id in errors],
         retrieval=None if contexts is None else score_contexts(keys, questions, about, contexts),
-        leaderboards=fairly_ranked(boards, benchmark, len(questions)),
+        leaderboards=fairly_ranked(_boards(published, stage, own, headline), benchmark, len(questions)),
         warnings=keys.inputs.warnings,
     )
+
+
+def _totals(benchmark: Benchmark, cell: CellScores, about: Questions) -> dict[str, tuple[str, Estimate]]:
+    """Return the protocol's numbers that are more than a mean, as far as their metrics are here: unit and value."""
+    values, failed = (
+        dict(zip(cell.metrics, cell.values, strict=True)),
+        dict(zip(cell.metrics, cell.failed, strict=True)),
+    )
+    numbers = [one for one in benchmark.aggregates() if all(part.metric in values for part in one.parts)]
+    return {one.name: (one.unit, aggregated(one, values, failed, about)) for one in numbers}
+
+
+def _boards(published: Sequence[Published], stage: Stage, own: Row, headline: Breakdown) -> list[Leaderboard]:
+    """Place the own row into the published tables of a stage."""
+    groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
+    return leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own])
 
 
 def _ready(name: str, benchmark: Benchmark) -> Keys:

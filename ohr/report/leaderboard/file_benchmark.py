@@ -69,7 +69,7 @@ class FileBenchmark(Benchmark, kind=FILE):
         return document.name
 
     def notes(self) -> Sequence[str]:
-        """Say which questions share a document, and which have no accepted answer."""
+        """Return which questions share a document, and which have no accepted answer."""
         return self.remarks
 
     def passages(self) -> Mapping[str, Sequence[Page]]:
