@@ -35,7 +35,7 @@ def read(path: Path, found: Any, pick: str | None = None, *, whole: bool = True)
         path: for messages.
         found: the log.
         pick: the epoch, where there are several.
-        whole: refuse a log of an evaluation that did not end well, whose samples may not be all.
+        whole: refuse the log of an evaluation that did not end well and lacks samples.
 
     Raises:
         DataError: it is no log, has several epochs of which none is picked, or is not whole.
@@ -48,8 +48,10 @@ def read(path: Path, found: Any, pick: str | None = None, *, whole: bool = True)
         raise DataError(f"{path}: the log has no samples (its status is {status})")
     notes = []
     if status != "success":
-        said = _unfinished(found, samples)
-        if whole:
+        total = mapping(mapping(found.get("eval")).get("dataset")).get("samples")
+        there = len({str(mapping(sample).get("id")) for sample in samples})
+        said = _unfinished(found, there, total)
+        if whole and there != total:
             raise DataError(
                 f"{path}: {said}: continue it with `inspect eval-retry`, or name the questions with --benchmark: those "
                 "without an answer then score 0"
@@ -107,11 +109,9 @@ def _json(archive: ZipFile, info: ZipInfo, content: bytes) -> Any:
     return parse_json(pyarrow.Codec("zstd").decompress(packed, info.file_size).to_pybytes())
 
 
-def _unfinished(found: Mapping[str, Any], samples: Sequence[Any]) -> str:
+def _unfinished(found: Mapping[str, Any], there: int, total: Any) -> str:
     """Return how an evaluation ended, and how many of its samples the log has."""
-    total = mapping(mapping(found.get("eval")).get("dataset")).get("samples")
-    names = {str(sample.get("id")) for sample in samples if isinstance(sample, Mapping)}
-    of = f"{len(names):,} of {counted(total, 'sample')}" if isinstance(total, int) else counted(len(names), "sample")
+    of = f"{there:,} of {counted(total, 'sample')}" if isinstance(total, int) else counted(there, "sample")
     message = " ".join(str(mapping(found.get("error")).get("message") or "").split())
     reason = f" ({shortened(message)})" if message else ""
     return f"the evaluation ended with status {found.get('status')}{reason}; its log has {of}"

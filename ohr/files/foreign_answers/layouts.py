@@ -36,7 +36,7 @@ def read_foreign(
         layout: its layout; None to find out.
         column: name of the answers, in tables.
         pick: the system or the epoch, where the file has several.
-        whole: refuse the log of an evaluation that did not end well.
+        whole: refuse the log of an evaluation that lacks samples.
 
     Raises:
         DataError: it cannot be read, or is not in the layout that is named.

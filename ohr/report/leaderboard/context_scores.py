@@ -14,7 +14,7 @@ from ohr.report.leaderboard.file_benchmark import FileBenchmark
 from ohr.results.derived.means import Breakdown, breakdown
 from ohr.results.question_arrays import Questions
 from ohr.results.score_arrays import CellScores
-from ohr.steps.systems.locate_contexts import Locating
+from ohr.steps.systems.locate_contexts import NOWHERE, Locating
 from ohr.text.locate import PageLocator
 
 
@@ -57,7 +57,7 @@ def score_contexts(
     scoring, nowhere = keys.spec.benchmark.scoring, 0
     if isinstance(benchmark, FileBenchmark):
         located, others, known = False, OtherPages(benchmark.passages()), Known()
-        chunks = {q.id: _as_own(q, mine[q.id]) for q in questions if q.id in mine}
+        chunks: Mapping[str, Sequence[Chunk]] = {q.id: _as_own(q, mine[q.id]) for q in questions if q.id in mine}
         names = [scoring.retrieval, f"{scoring.retrieval}_floor"]
         if not any(question.evidence for question in questions):
             return None
@@ -67,12 +67,9 @@ def score_contexts(
         }
         if not texts:
             return None
-        locating = Locating(None, PageLocator({page: [text] for page, text in texts.items()}), texts)
-        chunks = {
-            name: [hit.chunk for hit in locating.found([(text, "", None, None) for text in found])]
-            for name, found in mine.items()
-        }
-        located, others, nowhere = True, OtherPages(inputs.truth), locating.count["nowhere"]
+        chunks = located_contexts(texts, mine)
+        located, others = True, OtherPages(inputs.truth)
+        nowhere = sum(chunk.document == NOWHERE for found in chunks.values() for chunk in found)
         known = Known({name: document.pages for name, document in inputs.by_name.items()}, {}, inputs.copies)
         # which facts a chunker cuts is not known
         names = [name for name in scoring.retrieval_metrics(top_k) if name != f"{FACTS}_chunked"]
@@ -86,6 +83,23 @@ def score_contexts(
         sum(not found for found in mine.values()),
         located,
     )
+
+
+def located_contexts(texts: Mapping[PageId, str], contexts: Mapping[str, Sequence[str]]) -> dict[str, Sequence[Chunk]]:
+    """Return contexts as passages of the pages that hold their words, by question.
+
+    Where on a page they are is found out only for several of one page: they are scored in the page's order.
+    """
+    locator = PageLocator({page: [text] for page, text in texts.items()})
+    quick, aligned = Locating(None, locator, texts, aligned=False), Locating(None, locator, texts)
+    chunks: dict[str, Sequence[Chunk]] = {}
+    for name, found in contexts.items():
+        given = [(text, "", None, None) for text in found]
+        chunks[name] = [hit.chunk for hit in quick.found(given)]
+        firsts = [(chunk.document, chunk.pages[0]) for chunk in chunks[name] if chunk.document != NOWHERE]
+        if len(set(firsts)) < len(firsts):
+            chunks[name] = [hit.chunk for hit in aligned.found(given)]
+    return chunks
 
 
 def as_cell(scores: Scores) -> CellScores:

@@ -33,12 +33,12 @@ class FileBenchmark(Benchmark, kind=FILE):
             raise DataError(f"{counted(len(twice), 'id')} of more than one row: {named(twice)}")
         questions = [_question(row, name) for row, name in zip(rows, names, strict=True)]
         without = sum(not row.document for row in rows)
-        texts = Counter(folded(row.question) for row in rows if row.question)
+        texts = Counter(folded(row.question) for row in rows if row.question and not row.document)
         remarks = [
             (without, f"no document is named for {counted(without, 'question')}: each counts as a document of its own"),
             (
                 repeated := sum(count for count in texts.values() if count > 1),
-                f"{counted(repeated, 'row')} with a question that is asked more than once: each row counts",
+                f"{counted(repeated, 'row')} ask what another row asks: equal questions count as one document",
             ),
             (
                 bare := sum(not row.references for row in rows),

@@ -149,11 +149,13 @@ class Locating:
         places: what names of documents and pages mean; None where contexts are texts alone.
         locator: of the pages.
         texts: of the pages.
+        aligned: find out which characters of its page a context is; a second for a page that was read with errors.
     """
 
     places: _Places | None
     locator: PageLocator
     texts: Mapping[PageId, str]
+    aligned: bool = True
     count: Counter[str] = field(default_factory=Counter)
     _located: dict[tuple[str, str | None], tuple[PageId, ...]] = field(default_factory=dict)
     _spans: dict[tuple[str, PageId], Span] = field(default_factory=dict)
@@ -173,7 +175,7 @@ class Locating:
             self.count["empty"] += not text.strip()
             source = pages[0][0] if pages else NOWHERE
             indices = tuple(sorted(number for each, number in pages if each == source)) or (0,)
-            start, end = self._span(text, (source, indices[0])) if pages else (0, len(text))
+            start, end = self._span(text, (source, indices[0])) if pages and self.aligned else (0, len(text))
             chunk = Chunk(f"context {rank}", source, indices, start, end, storable(text))
             yield Found(chunk, -float(rank) if score is None else score)
 
