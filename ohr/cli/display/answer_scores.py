@@ -22,6 +22,8 @@ def print_answers(found: "AnswerScore") -> None:
 
     total = found.given + len(found.missing) + len(found.errors)
     say(f"{found.name}: {found.given:,} of {counted(total, 'question')} answered, protocol {found.protocol}")
+    if found.layout:
+        say(f"file of {found.layout}")
     is_own = found.benchmark == FILE
     say("benchmark: the file itself" if is_own else f"benchmark {found.benchmark}")
     sources = () if is_own else ("evidence_source",)

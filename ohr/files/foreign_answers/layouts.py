@@ -46,7 +46,9 @@ def read_foreign(
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     is_archive = path.suffix.lower() == ".eval" or (layout == "inspect_ai" and content.startswith(WORKBOOK))
-    found = inspect_ai.read_archive(path, content) if is_archive else _json(path, content)
+    found, fault = (inspect_ai.read_archive(path, content), "") if is_archive else _json(path, content)
+    if fault and layout in ("promptfoo", "inspect_ai"):
+        raise DataError(f"{path}: a file of {layout} must be JSON: {fault}")
     layout = layout or ("inspect_ai" if is_archive else recognized(path, found))
     if layout is None:
         return None
@@ -113,14 +115,14 @@ def _columns(path: Path) -> set[str]:
     return set(table.rows[0].parts) if table.rows else set()
 
 
-def _json(path: Path, content: bytes) -> Any:
-    """Return what a JSON file holds, of JSON Lines a list; None where it is none, which the layout's reader reports."""
+def _json(path: Path, content: bytes) -> tuple[Any, str]:
+    """Return what a JSON file holds, of JSON Lines a list; None and the fault where it is none."""
     if path.suffix.lower() in (".csv", ".tsv") or content.startswith(WORKBOOK):
-        return None
+        return None, "this is a table"
     text = content.removeprefix(b"\xef\xbb\xbf")
     try:
         if path.suffix.lower() in (".jsonl", ".ndjson"):
-            return [parse_json(line.encode()) for _, line in lines(text.decode())]
-        return parse_json(text)
-    except ValueError:
-        return None
+            return [parse_json(line.encode()) for _, line in lines(text.decode())], ""
+        return parse_json(text), ""
+    except ValueError as error:
+        return None, str(error)

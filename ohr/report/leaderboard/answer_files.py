@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ohr.contracts import Benchmark, Question
 from ohr.errors import DataError
-from ohr.files.foreign_answers.layouts import LAYOUTS, Layout, read_foreign
+from ohr.files.foreign_answers.layouts import Layout, read_foreign
 from ohr.files.foreign_answers.rows import AnswerRow
 from ohr.messages.wording import counted, named, shortened
 from ohr.report.leaderboard.answers import AnswerScore, Stage, score_answers, survey_answers
@@ -62,7 +62,7 @@ def score_file(
     if answered is None:
         if pick is not None:
             raise DataError(f"{path}: --pick is for files of several systems or epochs, which this is not")
-        answers, notes = _own_layout(path, column)
+        answers, notes = survey_answers(path, column)
         scored = score_answers(benchmark(), answers, name, stage)
         return replace(scored, warnings=[*notes, *scored.warnings])
     if not is_named and any(row.references for row in answered.rows):
@@ -73,18 +73,16 @@ def score_file(
     else:
         made = benchmark()
         made.check()
-        given = matched(answered.rows, [question for question in made.questions() if question.asked])
+        questions = [question for question in made.questions() if question.asked]
+        given = matched(answered.rows, questions)
+        if not is_named and given.answers.keys().isdisjoint(question.id for question in questions):
+            raise DataError(
+                f"{path}: has neither accepted answers nor answers to questions of {made.kind}: name the benchmark "
+                "with --benchmark"
+            )
     scored = score_answers(made, given.answers, name, stage, errors=given.errors, contexts=given.contexts)
-    layout_note = f"{path.name}: read as a file of {answered.layout}, {counted(len(answered.rows), 'row')}"
-    return replace(scored, warnings=[layout_note, *answered.notes, *given.notes, *scored.warnings])
-
-
-def _own_layout(path: Path, column: str | None) -> tuple[dict[str, str], Sequence[str]]:
-    """Read a file of ids and answers; one that is none may be in a layout that was not recognized."""
-    try:
-        return survey_answers(path, column)
-    except DataError as error:
-        raise DataError(f"{error}; if another program wrote it, name that with --from: {', '.join(LAYOUTS)}") from None
+    layout_said = f"{answered.layout}, {counted(len(answered.rows), 'row')}"
+    return replace(scored, layout=layout_said, warnings=[*answered.notes, *given.notes, *scored.warnings])
 
 
 def matched(rows: Sequence[AnswerRow], questions: Sequence[Question]) -> Given:

@@ -56,6 +56,7 @@ class AnswerScore:
         blank: answers without any text; the reference code leaves them out of its mean, here they score 0.
         aggregates: the protocol's numbers that are more than a mean: unit and value.
         failures: scores that a metric could not give, with the reason; they are 0.
+        layout: whose layout the file has, and how many rows; "" for ids and answers alone.
         errors: answers that failed where the file was made, with the reason; they are scored 0.
         retrieval: the scores of what was retrieved; None where the file does not say what, or nothing to compare it
             with is known.
@@ -76,6 +77,7 @@ class AnswerScore:
     warnings: Sequence[str]
     aggregates: Mapping[str, tuple[str, Estimate]]
     failures: Sequence[str]
+    layout: str = ""
     errors: Sequence[str] = ()
     retrieval: ContextScore | None = None
 
@@ -106,6 +108,11 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
     table = read_table(
         path, names, () if column is None else ("answer",), records=lambda found: _records(found, path), hint=hint
     )
+    if table.rows and not any(part in row.parts for row in table.rows for part in IDS):
+        ids = ", ".join(name for names in IDS.values() for name in names)
+        raise DataError(
+            f"{table.rows[0].where}: has none of {ids}; the program that wrote the file is named with --from"
+        )
     part = "prediction" if any("prediction" in row.parts for row in table.rows) else "answer"
     notes = list(table.notes)
     if part == "prediction" and any("answer" in row.parts for row in table.rows):

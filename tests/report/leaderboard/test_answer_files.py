@@ -93,7 +93,7 @@ def test_a_file_with_references_is_its_own_benchmark(tmp_path):
     assert list(scored.retrieval.scores) == ["lcs", "lcs_floor"]
     assert (scored.retrieval.contexts, scored.retrieval.nothing, scored.retrieval.located) == (3, 1, False)
     assert "no document is named for 2 questions: each counts as a document of its own" in scored.warnings
-    assert scored.warnings[0] == "a.jsonl: read as a file of ragas, 3 rows"
+    assert scored.layout == "ragas, 3 rows"
 
 
 def test_questions_that_a_file_repeats_share_a_document(tmp_path):
@@ -176,7 +176,21 @@ def test_contexts_do_not_change_the_scores_of_answers(tmp_path, mini, texts):
 
 def test_a_file_that_is_not_recognized_says_how_to_name_its_layout(tmp_path):
     path = put(tmp_path, [{"query": "a?", "reply": "x"}])
-    with pytest.raises(DataError, match=r"has none of question_id.*name that with --from: ragas, deepeval, promptfoo"):
+    with pytest.raises(
+        DataError,
+        match=r"a.jsonl:1: has none of question_id, id, qid; the program that wrote the file is named with --from",
+    ):
         score_file(path, never, is_named=False)
     with pytest.raises(DataError, match="--pick is for files of several"):
         score_file(put(tmp_path, [{"id": "q", "answer": "x"}]), never, is_named=False, pick="x")
+
+
+def test_without_a_benchmark_and_references_mini_is_asked(tmp_path, mini):
+    question = mini.questions()[0]
+    path = put(tmp_path, [{"user_input": question.text.upper(), "response": question.answers[0]}, {"user_input": "b?"}])
+    scored = score_file(path, lambda: mini, is_named=False)
+    assert (scored.benchmark, scored.given, scored.unknown) == ("mini", 1, ["b?"])
+    with pytest.raises(
+        DataError, match="neither accepted answers nor answers to questions of mini: name the benchmark"
+    ):
+        score_file(put(tmp_path, [{"user_input": "b?", "response": "x"}]), lambda: mini, is_named=False)
