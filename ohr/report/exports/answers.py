@@ -50,10 +50,10 @@ def export_answers(run: Run, out: Path, layout: Layout, *, force: bool = False) 
     with filled(out, "--answers", about, force=force):
         names = _names(list(groups))
         for place, answers in groups.items():
-            rows = [_row(row, questions[row["question_id"]], None) for row in answers]
-            if place[0] == "overall":
-                hits = _contexts(run, place)
-                rows = [_row(row, questions[row["question_id"]], hits.get(row["question_id"])) for row in answers]
+            hits = _contexts(run, place) if place[0] == "overall" else {}
+            nothing = () if hits else None  # a question without hits beside others
+            asked = [(row, row["question_id"]) for row in answers]
+            rows = [_row(row, questions[name], hits.get(name, nothing)) for row, name in asked]
             text, suffix = written(layout, rows, _about(run, place))
             (out / f"{names[place]}{suffix}").write_bytes(text.encode("utf-8", "replace"))
             count, failed = count + len(rows), failed + sum(bool(row.error) for row in rows)

@@ -11,7 +11,7 @@ from ohr.files.foreign_answers.layouts import Layout, read_foreign
 from ohr.files.foreign_answers.rows import AnswerRow
 from ohr.messages.wording import counted, named, shortened
 from ohr.report.leaderboard.answers import AnswerScore, Stage, score_answers, survey_answers
-from ohr.report.leaderboard.file_benchmark import FileBenchmark, folded, ids_of
+from ohr.report.leaderboard.file_benchmark import FILE, FileBenchmark, folded, ids_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,19 @@ def score_file(
                 "with --benchmark"
             )
     scored = score_answers(made, given.answers, name, stage, errors=given.errors, contexts=given.contexts)
+    notes = [*answered.notes, *given.notes]
+    if given.contexts is not None and scored.retrieval is None:
+        notes.append(_unscored(made))
     layout_said = f"{answered.layout}, {counted(len(answered.rows), 'row')}"
-    return replace(scored, layout=layout_said, warnings=[*answered.notes, *given.notes, *scored.warnings])
+    return replace(scored, layout=layout_said, warnings=[*notes, *scored.warnings])
+
+
+def _unscored(benchmark: Benchmark) -> str:
+    """Return why contexts have no scores."""
+    has_nothing = (
+        "the file has no reference contexts" if benchmark.kind == FILE else "no page of the benchmark has text"
+    )
+    return f"what was retrieved is not scored: {has_nothing}"
 
 
 def matched(rows: Sequence[AnswerRow], questions: Sequence[Question]) -> Given:

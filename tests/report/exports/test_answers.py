@@ -65,9 +65,10 @@ def test_each_pipeline_and_knowledge_base_has_a_file_with_its_own_contexts(tmp_p
 
 def test_an_agent_has_found_its_own_contexts(tmp_path):
     answers = [answer("q1", retriever=None, generator="react", chunker="page")]
+    answers += [answer("q2", retriever=None, generator="react", chunker="page")]
     export_answers(made(tmp_path, answers, [hit("q1", 1, retriever="react")]), tmp_path / "out", "ragas")
-    (row,) = read_foreign(tmp_path / "out" / "clean--page--react.jsonl").rows
-    assert row.contexts == ("q1 1 clean react",)
+    rows = read_foreign(tmp_path / "out" / "clean--page--react.jsonl").rows
+    assert [row.contexts for row in rows] == [("q1 1 clean react",), ()]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -107,13 +107,14 @@ def test_questions_that_a_file_repeats_share_a_document(tmp_path):
 
 def test_a_question_without_a_reference_has_no_score(tmp_path):
     rows = [
-        {"user_input": "a?", "response": "x", "reference": "x"},
+        {"user_input": "a?", "response": "x", "reference": "x", "retrieved_contexts": ["c"]},
         {"user_input": "b?", "response": "x", "reference": ""},
     ]
     scored = score_file(put(tmp_path, rows), never, is_named=False)
     assert (of_all(scored.scores["f1"]).n, of_all(scored.scores["f1"]).undefined) == (1, 1)
     assert "1 question without an accepted answer: it has no score" in scored.warnings
     assert scored.retrieval is None
+    assert "what was retrieved is not scored: the file has no reference contexts" in scored.warnings
 
 
 def test_a_failed_answer_is_counted_and_scored_0(tmp_path):
