@@ -182,7 +182,8 @@ def test_results_of_promptfoo_have_their_answers_contexts_and_references(tmp_pat
     ]
     assert answered.rows[0].contexts == ("a", "b") and answered.rows[0].references == ("May",)
     assert answered.rows[1].references == ("tenant",) and answered.rows[1].id == "q2"
-    assert read_foreign(put(tmp_path, "a.jsonl", lines(results))).rows == answered.rows
+    for name, content in {"a.jsonl": lines(results), "b.json": {"version": 3, "results": results}}.items():
+        assert read_foreign(put(tmp_path, name, content)).rows == answered.rows
 
 
 def test_one_system_of_promptfoo_is_picked(tmp_path):

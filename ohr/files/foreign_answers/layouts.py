@@ -18,6 +18,7 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 _RAGAS = {"user_input", "retrieved_contexts"}
 _OLD_RAGAS = {"contexts", "ground_truth", "ground_truths"}
 _DEEPEVAL = {"actual_output", "actualOutput", "expected_output", "expectedOutput", "retrieval_context"}
+_PROMPTFOO = {"vars", "prompt", "provider"}
 _WRITERS: Mapping[Layout, tuple[Callable[[Sequence[AnswerRow], Mapping[str, str]], str], str]] = {
     "ragas": (ragas.write, ragas.SUFFIX),
     "deepeval": (deepeval.write, deepeval.SUFFIX),
@@ -86,15 +87,22 @@ def recognized(path: Path, found: Any) -> Layout | None:
     if isinstance(found, Mapping):
         if "status" in found and "eval" in found:
             return "inspect_ai"
-        if isinstance(found.get("results"), Mapping) and isinstance(found["results"].get("results"), list):
+        results = found.get("results")
+        if isinstance(results, Mapping) and isinstance(results.get("results"), list):
+            return "promptfoo"
+        if isinstance(results, list) and _names(results) >= _PROMPTFOO:  # as its library returns them
             return "promptfoo"
         if any(isinstance(found.get(key), list) for key in deepeval.RUNS) or "testRunData" in found:
             return "deepeval"
         return _of_columns(set(found)) if all(isinstance(value, list | Mapping) for value in found.values()) else None
     if isinstance(found, list):
-        names = {name for record in found[:20] if isinstance(record, Mapping) for name in record}
-        return "promptfoo" if {"testIdx", "promptIdx", "vars"} <= names else _of_columns(names)
+        return "promptfoo" if _names(found) >= _PROMPTFOO else _of_columns(_names(found))
     return _of_columns(_columns(path))
+
+
+def _names(records: Sequence[Any]) -> set[str]:
+    """Return the keys of the first records."""
+    return {name for record in records[:20] if isinstance(record, Mapping) for name in record}
 
 
 def _of_columns(names: set[str]) -> Layout | None:

@@ -15,7 +15,7 @@ from ohr.messages.wording import counted, quoted
 
 CONTEXTS = ("retrieved_contexts", "contexts", "retrieval_context", "context")
 """Names of what was retrieved, where a layout has none of its own; the first that is there counts."""
-REFERENCES = ("reference", "expected_answer", "expected_output", "ground_truth", "ground_truths")
+REFERENCES = ("reference", "expected", "expected_answer", "expected_output", "ground_truth", "ground_truths")
 """Names of accepted answers, where a layout has none of its own."""
 EXTRA: Mapping[str, Sequence[str]] = {
     **IDS,
