@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ohr.cli.display.console import report, say
-from ohr.cli.options import RUNS, Force, RunsFolder
+from ohr.cli.options import RUNS, AnswerLayout, Force, RunsFolder
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.report.exports.paper import Wanted
     from ohr.results.run import Run
+
+Note = Callable[[str], None]
 
 
 class Values(StrEnum):
@@ -59,6 +61,11 @@ def export(
         Path | None,
         typer.Option("--trec", metavar="DIR", help="Write rankings as TREC run files, with judgments and topics."),
     ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", metavar="DIR", help="Write the answers as files of another program, named by --as."),
+    ] = None,
+    layout: Annotated[AnswerLayout, typer.Option("--as", help="Whose layout --answers writes.")] = AnswerLayout.RAGAS,
     table: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Write this table of the report instead: cost, curves, decomposition, ..."),
@@ -77,7 +84,7 @@ def export(
     force: Force = False,
     runs: RunsFolder = RUNS,
 ) -> None:
-    """Write a run as tables, texts, rankings or runs of MLflow.
+    """Write a run as tables, texts, rankings, answers or runs of MLflow.
 
     A row of the table is a condition, a column a pipeline; with --by, a column is a group of questions. The CSV has
     every row of the summary; --metric, --by and --stage restrict it too. With --table, a table of the report is written
@@ -87,14 +94,13 @@ def export(
     from ohr.cli.runs import open_run
     from ohr.report.exports.paper import Wanted
     from ohr.results.folder.replace import refuse
-    from ohr.results.page_texts import export_texts
 
     files = {"latex": latex, "markdown": markdown, "csv": csv}
     wanted = {name: path for name, path in files.items() if path is not None}
-    folders = [folder for folder in (texts, trec) if folder is not None]
+    folders = [folder for folder in (texts, trec, answers) if folder is not None]
     if not wanted and mlflow is None and not folders:
         raise typer.BadParameter(
-            "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, --texts or --trec DIR"
+            "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, --texts, --trec or --answers DIR"
         )
     _refuse_same([*wanted.values(), *folders])
     opened = open_run(run, runs)
@@ -106,10 +112,7 @@ def export(
     tables = {name: _written(name, opened, table, chosen) for name in wanted}
     for name, path in wanted.items():
         _put(tables[name], path, f"--{name}", force, note)
-    if texts is not None:
-        note(f"{counted(export_texts(opened, texts, force=force), 'page')} in {texts}")
-    if trec is not None:
-        _trec(opened, trec, force, note)
+    _folders(opened, texts, trec, answers, layout.value, force, note)
     if mlflow is not None:
         _mlflow(opened, mlflow, note)
 
@@ -155,7 +158,7 @@ def _written(form: str, run: "Run", table: str | None, wanted: "Wanted") -> str:
     return "\n".join(latex(view, run, f"{run.name} {view.title}" if table else run.name) for view in views)
 
 
-def _put(text: str, path: Path, option: str, force: bool, note: Callable[[str], None]) -> None:
+def _put(text: str, path: Path, option: str, force: bool, note: Note) -> None:
     from ohr.results.folder.replace import written
 
     if path == _PRINTED:
@@ -166,21 +169,30 @@ def _put(text: str, path: Path, option: str, force: bool, note: Callable[[str], 
     note(str(path))
 
 
-def _trec(run: "Run", folder: Path, force: bool, note: Callable[[str], None]) -> None:
+def _folders(
+    run: "Run", texts: Path | None, trec: Path | None, answers: Path | None, layout: str, force: bool, note: Note
+) -> None:
+    """Write what needs a folder of files."""
+    from ohr.report.exports.answers import export_answers
     from ohr.report.exports.trec import export_trec
+    from ohr.results.page_texts import export_texts
 
-    done = export_trec(run, folder, force=force)
-    note(f"{counted(done.runs, 'run file')} and judgments of {counted(done.topics, 'topic')} in {folder}")
-    if done.failed:
-        note(f"{counted(done.failed, 'ranking')} of failed questions left out: they score 0 in the run, too")
-    if done.several:
-        note(
-            f"{counted(done.several, 'hit')} on several pages: each page has a line of its own, "
-            "so that ranks after it differ from the run's"
-        )
+    if texts is not None:
+        note(f"{counted(export_texts(run, texts, force=force), 'page')} in {texts}")
+    if trec is not None:
+        ranks = export_trec(run, trec, force=force)
+        note(f"{counted(ranks.runs, 'run file')} and judgments of {counted(ranks.topics, 'topic')} in {trec}")
+        if ranks.failed:
+            note(f"{counted(ranks.failed, 'ranking')} of failed questions left out: they score 0 in the run, too")
+        if ranks.several:
+            note(f"{counted(ranks.several, 'hit')} on several pages, each a line of its own: ranks after it are larger")
+    if answers is not None:
+        done = export_answers(run, answers, layout, force=force)
+        failed = f" ({done.failed:,} of them failed)" if done.failed else ""
+        note(f"{counted(done.answers, 'answer')}{failed} in {counted(done.files, 'file')} of {layout} in {answers}")
 
 
-def _mlflow(run: "Run", uri: str, note: Callable[[str], None]) -> None:
+def _mlflow(run: "Run", uri: str, note: Note) -> None:
     from ohr.report.exports.tracking import export_mlflow
 
     done = export_mlflow(run, uri)

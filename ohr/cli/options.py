@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +33,16 @@ StoreFolder = StoreUrl
 RunsFolder = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where results are kept.")]
 Force = Annotated[bool, typer.Option("--force", help="Keep what is there as NAME.bak-TIME, and write.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
+
+
+class AnswerLayout(StrEnum):
+    """A program whose files of answers are read and written."""
+
+    RAGAS = "ragas"
+    DEEPEVAL = "deepeval"
+    PROMPTFOO = "promptfoo"
+    INSPECT_AI = "inspect_ai"
+
 
 STORE = ".ohr"
 RUNS = Path("runs")

@@ -1,7 +1,6 @@
 """`ohr score`: what somebody else's OCR results or answers are worth, beside published numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from math import isnan, nan
 from pathlib import Path
@@ -10,17 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ohr.cli.data import root_of
-from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_view, say_views
+from ohr.cli.display.answer_scores import print_answers, print_leaderboards, print_means
+from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_views
 from ohr.cli.display.progress import bars
-from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
+from ohr.cli.options import RUNS, STORE, AnswerLayout, AsJson, RunsFolder, StoreFolder, Workers
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.report.leaderboard.answers import AnswerScore
     from ohr.report.leaderboard.ocr_results import OcrScore
-    from ohr.report.leaderboard.standings import Leaderboard
-    from ohr.results.derived.means import Breakdown
-    from ohr.statistics.estimate import Estimate
 
 app = typer.Typer(no_args_is_help=True, help="Score OCR results or answers made elsewhere.", rich_markup_mode=None)
 
@@ -54,6 +50,13 @@ Fields = Annotated[
     list[str] | None, typer.Option("--set", metavar="K=V", help="Another key of the benchmark, as in languages=[en].")
 ]
 Name = Annotated[str | None, typer.Option(metavar="NAME", help="Of the system; by default the folder's or file's.")]
+
+
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="Column of the answers, of several.")]
+Writer = Annotated[AnswerLayout | None, typer.Option("--from", help="Who wrote the file, where that is not clear.")]
+Pick = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of several systems or epochs in the file, the one to score.")
+]
 
 
 @app.command()
@@ -93,7 +96,8 @@ def ocr(
 @app.command()
 def answers(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Ids and answers: CSV, .xlsx, JSON or JSONL.", show_default=False)
+        Path,
+        typer.Argument(metavar="FILE", help="Answers: CSV, .xlsx, JSON, JSONL, or an .eval log.", show_default=False),
     ],
     benchmark: Kind = None,
     root: Root = None,
@@ -104,23 +108,35 @@ def answers(
     stage: Annotated[
         AnswerStage | None, typer.Option(help="Published scores to compare with; `overall`, where there are some.")
     ] = None,
-    column: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the answers, of several.")] = None,
+    column: Column = None,
+    layout: Writer = None,
+    pick: Pick = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score a file of answers: F1 and exact match with intervals, beside published numbers."""
-    from ohr.report.leaderboard.answers import score_answers, survey_answers
+    """Score a file of answers: F1 and exact match with intervals, beside published numbers.
+
+    Files of RAGAS, DeepEval, promptfoo and inspect_ai are read too, with what they say was retrieved. Where no
+    benchmark is named, one with accepted answers is scored by them.
+    """
+    from ohr.report.leaderboard.answer_files import score_file
     from ohr.spec.read import make_benchmark
 
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
-    made = make_benchmark(keys, _label(benchmark, keys))
-    given, notes = survey_answers(file, column)
-    found = score_answers(made, given, name or file.stem, stage.value if stage else None)
-    found = replace(found, warnings=[*notes, *found.warnings])
+    found = score_file(
+        file,
+        lambda: make_benchmark(keys, _label(benchmark, keys)),
+        is_named=any((benchmark, root, domains, protocol, fields)),
+        name=name,
+        stage=stage.value if stage else None,
+        layout=layout.value if layout else None,
+        column=column,
+        pick=pick,
+    )
     if as_json:
         say_json(found)
     else:
-        _print_answers(found)
-    if found.missing:
+        print_answers(found)
+    if found.missing or found.errors:
         raise typer.Exit(1)
 
 
@@ -187,13 +203,13 @@ def _print_ocr(found: "OcrScore") -> None:
     )
     head = f"retrieval, {METRICS.get(found.metric, found.metric)} x 100 by {{}}"
     means = {name: found.retrieval[name] for name in names}
-    _print_means(means, found.macro, head, ("evidence_source", "domain"), "failed")
+    print_means(means, found.macro, head, ("evidence_source", "domain"), "failed")
     if not isnan(found.lost["mean"]):
         low, high = (100 * found.lost[end] for end in ("low", "high"))
         interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
         say(f"lost against {found.truth}: {100 * found.lost['mean']:.2f}{interval}")
     say_views(short_views(Run(found.run)))
-    _print_leaderboards(found.leaderboards)
+    print_leaderboards(found.leaderboards)
     say_first("warnings:", found.warnings)
     said = f"failed items: {len(found.failures)} (questions that need them score 0)"
     say_first(said, as_lines(found.failures))
@@ -212,60 +228,6 @@ _WORDS = {
     "formula_structure_errors": "formulas with wrong structure",
     "redundant_commands": "redundant commands per page",
 }
-
-
-def _print_answers(found: "AnswerScore") -> None:
-    from ohr.results.tables.groups import TRAITS
-
-    total = found.given + len(found.missing)
-    say(f"{found.name}: {found.given:,} of {counted(total, 'question')} answered, protocol {found.protocol}")
-    say(f"benchmark {found.benchmark}")
-    own = [trait for trait in next(iter(found.scores.values())) if trait not in TRAITS]
-    _print_means(found.scores, found.macro, "{}, x 100", ("evidence_source", "domain", *own), "missing")
-    if found.aggregates:
-        lines = [
-            (name, _with_interval(value, is_share=unit == "share"), str(value.n))
-            for name, (unit, value) in found.aggregates.items()
-        ]
-        say_table(("number of the protocol", "value", "n"), lines)
-    _print_leaderboards(found.leaderboards)
-    say_first("warnings about the file and the benchmark:", found.warnings)
-    if found.blank:
-        say(f"{counted(found.blank, 'blank answer')}, scored 0; the reference code leaves them out of its mean")
-    say_first(f"scores that failed, counted as 0: {len(found.failures):,}", found.failures)
-    left_out = set(found.left_out)
-    scored = [name for name in found.missing if name not in left_out]
-    say_first(f"questions without an answer, scored 0: {len(scored):,}", scored)
-    say_first(f"questions without an answer, which this protocol leaves out: {len(found.left_out):,}", found.left_out)
-    say_first(f"answers to no question, left out: {len(found.unknown):,}", found.unknown)
-
-
-def _print_means(
-    found: "Mapping[str, Breakdown]", macro: Mapping[str, float], head: str, traits: Sequence[str], failed: str
-) -> None:
-    """Print the means of each trait's groups, a column for each name, and the mean over domains."""
-    for by in traits:
-        rows = [
-            [group, *(_with_interval(means[by][group]) for means in found.values()), str(first.n), str(first.failed)]
-            for group, first in next(iter(found.values()))[by].items()
-        ]
-        say_table((head.format(by.replace("_", " ")), *found, "n", failed), rows)
-    say(f"mean over domains: {', '.join(f'{name} {100 * macro[name]:.2f}' for name in found)}")
-
-
-def _with_interval(estimate: "Estimate", *, is_share: bool = True) -> str:
-    from ohr.report.views.view import Interval
-
-    return Interval(estimate.mean, estimate.low, estimate.high, is_share).short()
-
-
-def _print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
-    from ohr.report.views.boards import leaderboard
-
-    for view in leaderboard(boards):
-        say()
-        say(view.heading)
-        say_view(view)
 
 
 def _plain(value: float) -> str:

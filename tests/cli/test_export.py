@@ -30,7 +30,7 @@ def test_tables_of_the_report_are_written_one_below_the_other(ohr_here):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, --texts or --trec DIR"),
+        ([], "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, --texts, --trec or --answers DIR"),
         (["--latex", "--csv"], "the option before --csv needs a file"),
         (["--csv", "-", "--latex", "-"], "only one table can be printed"),
         (["--latex", "table.tex", "--table", "losses"], "--table: Choose one of: hypotheses, cost, curves,"),
@@ -45,3 +45,16 @@ def test_what_cannot_be_written_is_refused(ohr_here, options, said):
     result = ohr_here("export", "small", *options)
     assert result.exit_code == 2 and said in " ".join(result.stderr.split())
     assert not Path("table.tex").exists()
+
+
+def test_answers_are_exported_and_scored(ohr_here, tmp_path):
+    done = ohr_here("export", "small", "--answers", tmp_path / "out", "--as", "promptfoo")
+    assert done.stdout.splitlines()[-1].endswith(f" answers in 6 files of promptfoo in {tmp_path / 'out'}")
+    file = next((tmp_path / "out").glob("ground_truth--*bm25*"))
+    scored = ohr_here("score", "answers", file)
+    assert scored.exit_code == 0 and "benchmark: the file itself" in scored.stdout
+    assert "compared with the reference contexts word by word" in scored.stdout
+    keys = ("--benchmark", "mini", "--domains", "law", "--set", "languages=[en]", "--set", "max_pages=1")
+    scored = ohr_here("score", "answers", file, *keys, "--from", "promptfoo")
+    assert scored.exit_code == 1 and "questions without an answer, scored 0:" in scored.stdout  # it asked only some
+    assert "contexts located on the benchmark's pages by their words" in scored.stdout

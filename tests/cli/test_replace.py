@@ -33,6 +33,7 @@ FILES = [
 FOLDERS = [
     ("report small --images 0 --out {out}.html", "{out}-data", "--out"),
     ("export small --texts {out}", "{out}", "--texts"),
+    ("export small --answers {out}", "{out}", "--answers"),
     ("noise apply {home}/page.txt {out} --noise {{kind:formatting}}", "{out}", "OUT"),
     ("data convert {home}/gt {out} --format ohrbench", "{out}", "OUT"),
 ]

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
-
-import numpy as np
 
 from ohr.contracts import Benchmark, Published, Question, ScoringProtocol
 from ohr.dataset.inputs import read_inputs
@@ -14,9 +13,10 @@ from ohr.errors import DataError
 from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, id_of, text_of
 from ohr.files.tables import read_table
 from ohr.graph.cache_keys import Keys
-from ohr.messages.wording import named
+from ohr.messages.wording import named, shortened
 from ohr.metrics.cases import Replies, case_of
 from ohr.metrics.reply_columns import answer_scores
+from ohr.report.leaderboard.context_scores import ContextScore, as_cell, score_contexts
 from ohr.report.leaderboard.standings import (
     Leaderboard,
     Row,
@@ -56,6 +56,10 @@ class AnswerScore:
         blank: answers without any text; the reference code leaves them out of its mean, here they score 0.
         aggregates: the protocol's numbers that are more than a mean: unit and value.
         failures: scores that a metric could not give, with the reason; they are 0.
+        layout: whose layout the file has, and how many rows; "" for ids and answers alone.
+        errors: answers that failed where the file was made, with the reason; they are scored 0.
+        retrieval: the scores of what was retrieved; None where the file does not say what, or nothing to compare it
+            with is known.
     """
 
     name: str
@@ -73,6 +77,9 @@ class AnswerScore:
     warnings: Sequence[str]
     aggregates: Mapping[str, tuple[str, Estimate]]
     failures: Sequence[str]
+    layout: str = ""
+    errors: Sequence[str] = ()
+    retrieval: ContextScore | None = None
 
 
 def read_answers(path: Path, column: str | None = None) -> dict[str, str]:
@@ -101,6 +108,11 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
     table = read_table(
         path, names, () if column is None else ("answer",), records=lambda found: _records(found, path), hint=hint
     )
+    if table.rows and not any(part in row.parts for row in table.rows for part in IDS):
+        ids = ", ".join(name for names in IDS.values() for name in names)
+        raise DataError(
+            f"{table.rows[0].where}: has none of {ids}; the program that wrote the file is named with --from"
+        )
     part = "prediction" if any("prediction" in row.parts for row in table.rows) else "answer"
     notes = list(table.notes)
     if part == "prediction" and any("answer" in row.parts for row in table.rows):
@@ -122,7 +134,13 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
 
 
 def score_answers(
-    benchmark: Benchmark, answers: Mapping[str, str], name: str, stage: Stage | None = None
+    benchmark: Benchmark,
+    answers: Mapping[str, str],
+    name: str,
+    stage: Stage | None = None,
+    *,
+    errors: Mapping[str, str] = MappingProxyType({}),
+    contexts: Mapping[str, Sequence[str]] | None = None,
 ) -> AnswerScore:
     """Score answers by the benchmark's protocol, against the accepted answer that each matches best.
 
@@ -131,26 +149,21 @@ def score_answers(
         name: of the system that gave them.
         stage: which published scores they are compared with: answers from the question's own pages (`generation`) or
             from retrieved passages (`overall`); None for `generation` where nothing else is published, else `overall`.
+        errors: why an answer failed, by question id: it scores 0, as one that is missing.
+        contexts: what was retrieved, by question id; None where that is not known.
     """
     published = published_on(benchmark)
     stage = stage or _stage(published)
     keys = _ready(name, benchmark)
-    questions, protocol = [question for question in keys.inputs.questions if question.asked], benchmark.scoring
-    known = _of_questions(answers, questions, benchmark)
-    cases = {q.id: case_of(q, (), known[q.id]) for q in questions if q.id in known}
+    questions, protocol = [q for q in keys.inputs.questions if q.asked], benchmark.scoring
+    known = {q: answer for q, answer in _of_questions(answers, questions, benchmark).items() if q not in errors}
+    cases = {q.id: case_of(q, (contexts or {}).get(q.id, ()), known[q.id]) for q in questions if q.id in known}
     made = answer_scores(questions, known, keys.rules, stage, name, (), Replies(cases))
-    cell = CellScores(
-        tuple(made.values), np.array([[row] for row in made.values.values()]), np.array(list(made.failed.values()))
-    )
-    about = Questions.of(questions, keys.inputs.without_text)
+    cell, about = as_cell(made), Questions.of(questions, keys.inputs.without_text)
     scores = {metric: breakdown(about, cell, metric) for metric in protocol.answer}
-    values, failed = dict(zip(made.values, cell.values, strict=True)), dict(zip(made.values, cell.failed, strict=True))
-    numbers = [one for one in benchmark.aggregates() if all(part.metric in values for part in one.parts)]
-    totals = {one.name: (one.unit, aggregated(one, values, failed, about)) for one in numbers}
-    headline, headlines = scores[protocol.answer[0]], values[protocol.answer[0]]
+    totals = _totals(benchmark, cell, about)
+    headline, headlines = scores[protocol.answer[0]], cell.only([protocol.answer[0]]).values[0]
     own = Row(name, f"protocol {protocol.name}; {asked(headline)}", _by_column(scores, headline, totals))
-    groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
-    boards = leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own])
     return AnswerScore(
         name=name,
         benchmark=benchmark.kind,
@@ -165,9 +178,27 @@ def score_answers(
         blank=sum(not answer for answer in known.values()),
         aggregates=totals,
         failures=[f"{each.metric} of {each.question}: {each.reason}" for each in made.failures],
-        leaderboards=fairly_ranked(boards, benchmark, len(questions)),
+        errors=[f"{q.id}: {shortened(errors[q.id])}" for q in questions if q.id in errors],
+        retrieval=None if contexts is None else score_contexts(keys, questions, about, contexts),
+        leaderboards=fairly_ranked(_boards(published, stage, own, headline), benchmark, len(questions)),
         warnings=keys.inputs.warnings,
     )
+
+
+def _totals(benchmark: Benchmark, cell: CellScores, about: Questions) -> dict[str, tuple[str, Estimate]]:
+    """Return the protocol's numbers that are more than a mean, as far as their metrics are here: unit and value."""
+    values, failed = (
+        dict(zip(cell.metrics, cell.values, strict=True)),
+        dict(zip(cell.metrics, cell.failed, strict=True)),
+    )
+    numbers = [one for one in benchmark.aggregates() if all(part.metric in values for part in one.parts)]
+    return {one.name: (one.unit, aggregated(one, values, failed, about)) for one in numbers}
+
+
+def _boards(published: Sequence[Published], stage: Stage, own: Row, headline: Breakdown) -> list[Leaderboard]:
+    """Place the own row into the published tables of a stage."""
+    groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
+    return leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own])
 
 
 def _ready(name: str, benchmark: Benchmark) -> Keys:

@@ -61,7 +61,7 @@ class LocateContexts(Work):
         names = [name for name in ready.inputs[:first] if name is not None]
         replies = expected(store, names, self.item, "answer")
         places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
-        locating = _Locating(places, *_pages(context, documents, ready.inputs[first:]))
+        locating = Locating(places, *_pages(context, documents, ready.inputs[first:]))
         hits: dict[str, list[Found]] = {}
         # a system that names contexts for others has found nothing for these; where it names none, it says nothing
         names_some = any(reply["contexts"] is not None for reply in replies.values())
@@ -142,12 +142,20 @@ class _Places:
 
 
 @dataclass
-class _Locating:
-    """Locates contexts, each different one once, and counts how."""
+class Locating:
+    """Locates contexts, each different one once, and counts how.
 
-    places: _Places
+    Args:
+        places: what names of documents and pages mean; None where contexts are texts alone.
+        locator: of the pages.
+        texts: of the pages.
+        aligned: find out which characters of its page a context is; a second for a page that was read with errors.
+    """
+
+    places: _Places | None
     locator: PageLocator
     texts: Mapping[PageId, str]
+    aligned: bool = True
     count: Counter[str] = field(default_factory=Counter)
     _located: dict[tuple[str, str | None], tuple[PageId, ...]] = field(default_factory=dict)
     _spans: dict[tuple[str, PageId], Span] = field(default_factory=dict)
@@ -155,19 +163,19 @@ class _Locating:
     def found(self, contexts: Sequence[Sequence[Any]]) -> Iterator[Found]:
         """Yield contexts as hits."""
         for rank, (text, document, page, score) in enumerate(contexts):
-            name, index = self.places.of(document, page)
+            name, index = self.places.of(document, page) if self.places else (None, None)
             if name is not None and index is not None:
                 pages: tuple[PageId, ...] = ((name, index),)
             else:
                 pages = self._by_text(text, name)
             self.count["contexts"] += 1
             self.count["nowhere"] += not pages
-            if pages and not text and self.places.system.documents == "text":
+            if pages and not text and self.places and self.places.system.documents == "text":
                 text = self.texts.get(pages[0], "")  # a place alone: what was handed over there
             self.count["empty"] += not text.strip()
             source = pages[0][0] if pages else NOWHERE
             indices = tuple(sorted(number for each, number in pages if each == source)) or (0,)
-            start, end = self._span(text, (source, indices[0])) if pages else (0, len(text))
+            start, end = self._span(text, (source, indices[0])) if pages and self.aligned else (0, len(text))
             chunk = Chunk(f"context {rank}", source, indices, start, end, storable(text))
             yield Found(chunk, -float(rank) if score is None else score)
 

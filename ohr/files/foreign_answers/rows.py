@@ -1,0 +1,170 @@
+"""One answer with all that a file says of it, whatever the file's layout."""
+
+import io
+import json
+import tokenize
+from ast import literal_eval
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ohr.errors import DataError
+from ohr.files.answers import IDS, id_of, text_of
+from ohr.files.tables import is_blank
+from ohr.messages.wording import counted, quoted
+
+CONTEXTS = ("retrieved_contexts", "contexts", "retrieval_context", "context")
+"""Names of what was retrieved, where a layout has none of its own; the first that is there counts."""
+REFERENCES = ("reference", "expected", "expected_answer", "expected_output", "ground_truth", "ground_truths")
+"""Names of accepted answers, where a layout has none of its own."""
+EXTRA: Mapping[str, Sequence[str]] = {
+    **IDS,
+    "document": ("document",),
+    "accepted answers": ("accepted_answers",),
+    "evidence": ("reference_contexts",),
+    "error": ("error",),
+}
+"""Parts of a row that no layout has a place for, and their names in columns or metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """One answer of a file.
+
+    Args:
+        where: its place in the file, for messages.
+        question: its text; "" where the file has an id only.
+        id: of the question; "" where the file has none.
+        answer: "" where nothing was answered.
+        contexts: what was retrieved, best first; None where the row says nothing of it.
+        references: accepted answers.
+        evidence: the passages that should have been retrieved.
+        document: what the question is about; questions of one document are no independent draws.
+        error: why there is no answer; "" where there is one, or where it is blank for no known reason.
+    """
+
+    where: str = field(compare=False)
+    question: str
+    answer: str = ""
+    id: str = ""
+    contexts: tuple[str, ...] | None = None
+    references: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    document: str = ""
+    error: str = ""
+
+
+class AnswerFile(NamedTuple):
+    """The answers of a file, the name of its layout, and what to know of it."""
+
+    layout: str
+    rows: tuple[AnswerRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+def answer_file(layout: str, path: object, parts: Iterable[tuple[str, Mapping[str, Any]]]) -> AnswerFile:
+    """Make the rows of a file from the parts of each, which `row_of` describes.
+
+    Raises:
+        DataError: there is no row, no row has an answer or an error, or one is not sound.
+    """
+    given = list(parts)
+    rows = tuple(row_of(where, found) for where, found in given)
+    if not rows:
+        raise DataError(f"{path}: holds no answer")
+    if not any(row.answer or row.error for row in rows):
+        raise DataError(f"{path}: none of its {counted(len(rows), 'row')} has an answer")
+    single = sum(isinstance(found.get("contexts"), str) and _listed(found["contexts"]) is None for _, found in given)
+    notes = [f"{counted(single, 'row')} whose contexts are one text, taken as one context"] if single else []
+    return AnswerFile(layout, rows, tuple(notes))
+
+
+def row_of(where: str, parts: Mapping[str, Any]) -> AnswerRow:
+    """Make a row.
+
+    Args:
+        where: its place in the file.
+        parts: `question`, `answer`, `contexts`, `reference`, and those of EXTRA; `metadata` may hold some of EXTRA.
+
+    Raises:
+        DataError: a part is not what it should be, or there is neither a question nor an id.
+    """
+    metadata = parsed_mapping(parts.get("metadata"))
+    held = {
+        name: metadata[key] for name, keys in EXTRA.items() for key in keys[::-1] if not is_blank(metadata.get(key))
+    }
+    known = held | {name: value for name, value in parts.items() if not is_blank(value)}
+    question, name = known.get("question", ""), known.get("question id", known.get("id"))
+    if not isinstance(question, str):
+        raise DataError(f"{where}: its question must be one text, not a conversation (got {quoted(question)})")
+    if not question.strip() and name is None:
+        raise DataError(f"{where}: has neither a question nor an id")
+    answer = text_of(known.get("answer"), where).strip()
+    accepted = texts_of(known.get("accepted answers", known.get("reference")), where, "accepted answers") or ()
+    return AnswerRow(
+        where=where,
+        question=question,
+        answer=answer,
+        id="" if name is None else id_of(name, where),
+        contexts=texts_of(known.get("contexts"), where, "contexts"),
+        references=tuple(text for text in accepted if text.strip()),
+        evidence=texts_of(known.get("evidence"), where, "reference contexts") or (),
+        document=str(known.get("document", "")),
+        error=str(known.get("error", "")) if not answer else "",
+    )
+
+
+def texts_of(value: Any, where: str, what: str) -> tuple[str, ...] | None:
+    """Return a list of texts, also one that a table's cell holds as JSON or as Python writes it; None where it is none.
+
+    Raises:
+        DataError: it is something else.
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        listed = _listed(value)
+        return (value,) if listed is None else listed
+    if isinstance(value, int | float):  # an accepted answer
+        return (text_of(value, where),)
+    if isinstance(value, list) and all(isinstance(each, str | int | float) for each in value):
+        return tuple(text_of(each, where) for each in value)
+    raise DataError(f"{where}: {what} must be a list of texts (got {quoted(value)})")
+
+
+def _listed(text: str) -> tuple[str, ...] | None:
+    """Read a list of texts that is written as JSON, as a Python literal, or as NumPy prints it, without commas."""
+    text = text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    try:
+        texts = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            # Python itself would join texts between which there is no comma
+            tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+            texts = [literal_eval(token.string) for token in tokens if token.type == tokenize.STRING]
+        except (ValueError, SyntaxError, tokenize.TokenError):
+            return None
+        other = "".join(token.string for token in tokens if token.type == tokenize.OP)
+        names = any(token.type in (tokenize.NAME, tokenize.NUMBER, tokenize.ERRORTOKEN) for token in tokens)
+        if names or other.strip("[],") or not texts:
+            return None
+    return tuple(texts) if isinstance(texts, list) and all(isinstance(each, str) for each in texts) else None
+
+
+def parsed_mapping(value: Any) -> Mapping[str, Any]:
+    """Return metadata as a mapping, also where a table's cell holds it as text; an empty one where it is none."""
+    if isinstance(value, str):
+        for parse in (json.loads, literal_eval):
+            try:
+                value = parse(value)
+                break
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+    return mapping(value)
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a value that should be a mapping; an empty one where it is none."""
+    return value if isinstance(value, Mapping) else {}
