@@ -112,7 +112,7 @@ def export(
     tables = {name: _written(name, opened, table, chosen) for name in wanted}
     for name, path in wanted.items():
         _put(tables[name], path, f"--{name}", force, note)
-    _folders(opened, texts, trec, answers, layout.value, force, note)
+    _folders(opened, texts, trec, answers, layout, force, note)
     if mlflow is not None:
         _mlflow(opened, mlflow, note)
 
@@ -170,7 +170,13 @@ def _put(text: str, path: Path, option: str, force: bool, note: Note) -> None:
 
 
 def _folders(
-    run: "Run", texts: Path | None, trec: Path | None, answers: Path | None, layout: str, force: bool, note: Note
+    run: "Run",
+    texts: Path | None,
+    trec: Path | None,
+    answers: Path | None,
+    layout: AnswerLayout,
+    force: bool,
+    note: Note,
 ) -> None:
     """Write what needs a folder of files."""
     from ohr.report.exports.answers import export_answers
@@ -187,9 +193,11 @@ def _folders(
         if ranks.several:
             note(f"{counted(ranks.several, 'hit')} on several pages, each a line of its own: ranks after it are larger")
     if answers is not None:
-        done = export_answers(run, answers, layout, force=force)
+        done = export_answers(run, answers, layout.value, force=force)
         failed = f" ({done.failed:,} of them failed)" if done.failed else ""
-        note(f"{counted(done.answers, 'answer')}{failed} in {counted(done.files, 'file')} of {layout} in {answers}")
+        note(
+            f"{counted(done.answers, 'answer')}{failed} in {counted(done.files, 'file')} of {layout.value} in {answers}"
+        )
 
 
 def _mlflow(run: "Run", uri: str, note: Note) -> None:
