@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import quote
 
 from ohr.contracts import Document
 from ohr.errors import DataError
 from ohr.files.changes import State, kept_until_changed, state_of
 from ohr.files.json_input import parse_json
+from ohr.files.names import quoted_id
 from ohr.messages.faults import Fault, sentences
 
 from .json_lines import opened, records, text_of
@@ -76,15 +76,6 @@ class Corpus:
 def joined(title: str, text: str) -> str:
     """Join title and text by a space, without space around them, as BEIR's dense retrievers and mteb do."""
     return f"{title} {text}".strip()
-
-
-def quoted_id(name: str) -> str:
-    """Write an id as a part of a document's name; `urllib.parse.unquote` reverses it.
-
-    Letters and digits of ASCII and `_.-~` stay, all else is percent-quoted: names have slashes between their parts,
-    and go into tables, file names and addresses.
-    """
-    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
 
 
 @kept_until_changed(most=4)

@@ -8,10 +8,11 @@ from pathlib import Path
 from ohr.contracts import Question, Relevant
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
+from ohr.files.names import quoted_id
 from ohr.messages.faults import Fault, sentences
 
 from ..copies import Copy
-from .corpus import Corpus, quoted_id, read_corpus
+from .corpus import Corpus, read_corpus
 from .json_lines import opened, records, text_of
 from .judgments import Judgments, read_judgments
 from .layout import file_of, split_file

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -93,11 +93,13 @@ class _Names:
         by_page: some document has several pages: the name of a page has its number, from 1.
         prefix: the domain and slash that all documents share, which is left out; else "".
         copies: the page that counts, for each page that is there more than once.
+        quoted: benchmarks percent-quote ids that no name can have: the ids of the data are written, where they differ.
     """
 
     by_page: bool
     prefix: str
     copies: Mapping[PageId, PageId]
+    quoted: bool
 
     @classmethod
     def of(cls, run: Run, questions: Iterable[Row]) -> Self:
@@ -106,11 +108,13 @@ class _Names:
         domains = {document.partition("/")[0] for document in documents}
         pages = max((page or 0 for page in texts["page"].unique().to_pylist()), default=1)
         copies = {(page[0], page[1]): (page[2], page[3]) for page in run.manifest.get("copies", ())}
-        return cls(pages > 0, f"{domains.pop()}/" if len(domains) == 1 else "", copies)
+        quoted = len(set(map(unquote, documents))) == len(documents)
+        return cls(pages > 0, f"{domains.pop()}/" if len(domains) == 1 else "", copies, quoted)
 
     def page(self, document: str, page: int) -> str:
         document, page = self.copies.get((document, page), (document, page))
-        return token(document.removeprefix(self.prefix)) + (f"#{page + 1}" if self.by_page else "")
+        name = document.removeprefix(self.prefix)
+        return token(unquote(name) if self.quoted else name) + (f"#{page + 1}" if self.by_page else "")
 
     def grades(self, question: Row) -> dict[str, float]:
         """Return the judged pages of a question with their grades; of copies the highest one counts."""

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.benchmarks.beir import Beir
-from ohr.benchmarks.beir.corpus import quoted_id
 from ohr.contracts import Document, Question, Relevant
 from ohr.errors import DataError
+from ohr.files.names import quoted_id
 from ohr.testing import check_benchmark
 
 
