@@ -13,6 +13,7 @@ from ohr.cli.data import root_of
 from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_view, say_views
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
+from ohr.cli.score_hits import hits
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from ohr.results.derived.means import Breakdown
     from ohr.statistics.estimate import Estimate
 
-app = typer.Typer(no_args_is_help=True, help="Score OCR results or answers made elsewhere.", rich_markup_mode=None)
+app = typer.Typer(
+    no_args_is_help=True, help="Score OCR results, answers or runs made elsewhere.", rich_markup_mode=None
+)
+app.command()(hits)
 
 
 class Protocol(StrEnum):

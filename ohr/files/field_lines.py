@@ -30,7 +30,7 @@ _BLANKS = re.compile(rb"[ \t]+")
 
 
 class Layout(NamedTuple):
-    """What the lines of a file hold.
+    """Fields of the lines of a file.
 
     Attributes:
         thing: what such a file is called.

@@ -178,12 +178,12 @@ def _alone(members: Sequence[tuple[Floats, Clusters, float]], alpha: float) -> l
     groups: dict[tuple[int, float], list[int]] = {}
     for place, (_, clusters, margin) in enumerate(members):
         groups.setdefault((id(clusters), margin), []).append(place)
-    found: dict[int, Comparison] = {}
+    compared: dict[int, Comparison] = {}
     for places in groups.values():
         table = np.stack([members[place][0] for place in places])
         _, clusters, margin = members[places[0]]
-        found |= dict(zip(places, comparisons(table, clusters, margin, alpha, len(members)), strict=True))
-    return [found[place] for place in range(len(members))]
+        compared |= dict(zip(places, comparisons(table, clusters, margin, alpha, len(members)), strict=True))
+    return [compared[place] for place in range(len(members))]
 
 
 def holm_ends(low: float, high: float, *, shown: bool) -> tuple[float, float]:

@@ -47,7 +47,14 @@ def test_scalars_are_in_every_row_beside_sequences(tmp_path):
 
 
 def test_lists_undefined_and_absent_values_come_back(tmp_path):
-    questions = {"question_id": ["q"], "text": "?", "answers": [("a", "b")], "evidence": [[]], "pages": [(1, 2)], "relevant": [[]]}
+    questions = {
+        "question_id": ["q"],
+        "text": "?",
+        "answers": [("a", "b")],
+        "evidence": [[]],
+        "pages": [(1, 2)],
+        "relevant": [[]],
+    }
     about = {
         "document": "law/a",
         "domain": "law",

@@ -92,12 +92,13 @@ class Candidate:
 
 def judged(candidates: Sequence[Candidate], clusters: Clusters, margin: float) -> tuple[Pair, ...]:
     """Compare cells on the same questions, as one family."""
-    found = family([(one.values[0] - one.values[1], clusters, margin) for one in candidates])
+    compared = family([(candidate.values[0] - candidate.values[1], clusters, margin) for candidate in candidates])
     pairs = []
-    for one, (alone, p, is_shown) in zip(candidates, found, strict=True):
-        failed = int((one.failed & ~np.isnan(one.values[0])).sum())
-        word = verdict(alone, failed, answered=one.answered)
-        about, (before, after) = (one.label, one.first, one.second, one.metric), np.nanmean(one.values, axis=1).tolist()
+    for candidate, (alone, p, is_shown) in zip(candidates, compared, strict=True):
+        failed = int((candidate.failed & ~np.isnan(candidate.values[0])).sum())
+        word = verdict(alone, failed, answered=candidate.answered)
+        about = candidate.label, candidate.first, candidate.second, candidate.metric
+        before, after = np.nanmean(candidate.values, axis=1).tolist()
         pairs.append(Pair(*about, before, after, failed, alone, word, p, is_shown and word != FAILED))
     return tuple(pairs)
 

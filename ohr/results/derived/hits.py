@@ -52,7 +52,9 @@ class Hits:
         ]
 
 
-def read_hits(runs: Sequence[Path], qrels: Path, measures: Sequence[str] = USUAL, clusters: Path | None = None) -> Hits:
+def read_hits(
+    runs: Sequence[Path], qrels: Path, measures: Sequence[str] | None = None, clusters: Path | None = None
+) -> Hits:
     """Score runs, files as TREC has them, against judgments.
 
     Every topic of the judgments is in the means: 0 where a run has no document of it, as trec_eval's option -c counts,
@@ -61,7 +63,7 @@ def read_hits(runs: Sequence[Path], qrels: Path, measures: Sequence[str] = USUAL
     Args:
         runs: the files, read one at a time.
         qrels: the judgments.
-        measures: names of ir_measures.
+        measures: names of ir_measures; None for nDCG@10, R@100 and RR.
         clusters: which document each topic is about; without it each topic is by itself.
 
     Raises:
@@ -70,15 +72,17 @@ def read_hits(runs: Sequence[Path], qrels: Path, measures: Sequence[str] = USUAL
     """
     names = _names(runs)
     judgments = read_qrels(qrels)
-    ready = Measures(measures, judgments)
+    ready = Measures(measures or USUAL, judgments)
     grouped, notes = _clusters(ready.topics, clusters)
     notes = [*judgments.notes, *_unjudgeable(judgments), *notes]
-    scores, missing = [], []
+    scores, missing, tied = [], [], dict[str, int]()
     for path, name in zip(runs, names, strict=True):
         run = read_run(path)
         scores.append(ready.scores(run))
         missing.append(np.array([topic not in run.place for topic in ready.topics]))
-        notes += [*run.notes, *_about(run, name, judgments, missing[-1], ready.of_others())]
+        notes += [*run.notes, *_about(run, name, judgments, missing[-1])]
+        tied[name] = run.tied
+    notes += _ties(tied, ready.of_others())
     if len(runs) > 1 and (alone := int(np.all(missing, axis=0).sum())):
         notes.append(
             f"{counted(alone, 'topic')} of the qrels in no run: leave them out of the qrels if nobody asked them"
@@ -87,13 +91,13 @@ def read_hits(runs: Sequence[Path], qrels: Path, measures: Sequence[str] = USUAL
     return Hits(names, ready.names, ready.topics, np.stack(scores), np.stack(missing), grouped, cluster, tuple(notes))
 
 
-def compare_hits(hits: Hits, margin: float = MARGIN) -> Compared:
+def compare_hits(hits: Hits, margin: float | None = None) -> Compared:
     """Compare each run with the first by every measure, paired by topic, as one family.
 
     Raises:
         DataError: a run and the first have no topic in common.
     """
-    several = len(hits.runs) > 2
+    several, margin = len(hits.runs) > 2, MARGIN if margin is None else margin
     candidates = []
     for run, name in enumerate(hits.runs[1:], start=1):
         failed = hits.missing[0] | hits.missing[run]
@@ -120,8 +124,8 @@ def _names(runs: Sequence[Path]) -> tuple[str, ...]:
     return tuple(name if short.count(name) == 1 else str(path) for name, path in zip(short, runs, strict=True))
 
 
-def _about(run: RankedRun, name: str, judgments: Judgments, missing: Flags, others: Sequence[str]) -> Iterator[str]:
-    """Yield what to know of a run: topics that are missing, or have no judgments, and ties.
+def _about(run: RankedRun, name: str, judgments: Judgments, missing: Flags) -> Iterator[str]:
+    """Yield what to know of a run: topics that are missing, or have no judgments.
 
     Raises:
         DataError: it has no topic of the judgments.
@@ -136,11 +140,15 @@ def _about(run: RankedRun, name: str, judgments: Judgments, missing: Flags, othe
         yield f"{name}: {counted(len(unknown), 'topic')} not in the qrels, left out: {named(unknown)}"
     if missing.any():
         yield f"{name}: {counted(int(missing.sum()), 'topic')} of the qrels missing, scored 0"
-    if run.tied:
+
+
+def _ties(tied: Mapping[str, int], others: Sequence[str]) -> Iterator[str]:
+    """Yield how many topics have documents with equal scores, and how these are ranked."""
+    if counts := [f"{count:,} of {name}" for name, count in tied.items() if count]:
         other = f"; {', '.join(others)} may rank them otherwise" if others else ""
         yield (
-            f"{name}: equal scores in {counted(run.tied, 'topic')}: trec_eval ranks these documents by id, the last "
-            f"one first, and holds 7 digits of a score{other}"
+            f"topics with equal scores: {named(counts)}: trec_eval ranks these documents by id, the last one first, "
+            f"and looks at 7 digits of a score{other}"
         )
 
 
