@@ -56,7 +56,9 @@ class Layout(NamedTuple):
     def is_header(self, parts: Sequence[bytes]) -> bool:
         """Report whether a line names the columns."""
         named = [bool(_NAME.fullmatch(part.strip())) for part in parts]
-        return any(named) and not self.fits(parts) if self.number else all(named[:2])
+        if not self.number:
+            return all(named[:2])
+        return any(named) and len(parts) in self.fields and not self.fits(parts)
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ def read_lines(path: Path, layout: Layout, other: Layout | None = None) -> Lines
         raise DataError(f"{path}: has no line of {layout.thing}")
     fitting = [lines for lines in divided if len(lines.first[1]) in layout.fields]
     if not fitting:
-        raise DataError(_mistaken(divided[0], other))
+        raise DataError(_mistaken(max(divided, key=lambda lines: len(lines.first[1])), other))
     # what divides a line into fewer fields leaves blanks in them; and tabs alone are faster to read than any blanks
     fitting.sort(key=lambda lines: (len(lines.first[1]), lines.separator == _BLANK and b" " not in content))
     faults = []

@@ -18,7 +18,9 @@ Floats = NDArray[np.float64]
 
 RUN = Layout("a run", {6: ("topic", "Q0", "document", "rank", "score", "tag")}, "score")
 """Layout of a run: https://trec.nist.gov, `trec_eval`'s README."""
-QRELS = Layout("qrels", {4: ("topic", "iteration", "document", "grade"), 3: ("topic", "document", "grade")}, "grade")
+QRELS = Layout(
+    "a file of qrels", {4: ("topic", "iteration", "document", "grade"), 3: ("topic", "document", "grade")}, "grade"
+)
 """Layouts of judgments: TREC's, and BEIR's with a header."""
 DOCUMENTS = Layout(
     "a map of topics", {2: ("topic", "document"), 3: ("topic", "document", "domain")}, "", (b"\t", b",", b" ")

@@ -139,7 +139,8 @@ def _about(run: RankedRun, name: str, judgments: Judgments, missing: Flags) -> I
     if unknown:
         yield f"{name}: {counted(len(unknown), 'topic')} not in the qrels, left out: {named(unknown)}"
     if missing.any():
-        yield f"{name}: {counted(int(missing.sum()), 'topic')} of the qrels missing, scored 0"
+        absent = [topic for topic, flag in zip(judgments.grades, missing.tolist(), strict=True) if flag]
+        yield f"{name}: {counted(len(absent), 'topic')} of the qrels missing, scored 0: {named(absent)}"
 
 
 def _ties(tied: Mapping[str, int], others: Sequence[str]) -> Iterator[str]:

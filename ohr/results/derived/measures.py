@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -67,7 +67,7 @@ class Measures:
 
     def _evaluator(self, judgments: Judgments, topics: Sequence[str]) -> Any:
         try:
-            return self._library.evaluator(self._measures, {topic: judgments.grades[topic] for topic in topics})
+            return self._library.evaluator(self._measures, {topic: _safe(judgments.grades[topic]) for topic in topics})
         except ValueError as error:  # the library that would compute it is not installed; the message names it
             raise DataError(f"ir_measures: {error}") from None
 
@@ -78,6 +78,11 @@ class Measures:
                 yield from evaluator.iter_calc(scores) if scores else ()
             except Exception as error:  # each provider, some of them programs, has errors of its own
                 raise DataError(f"{run.path}: ir_measures cannot compute {', '.join(self.names)}: {error}") from error
+
+
+def _safe(grades: Mapping[str, int]) -> Mapping[str, int]:
+    """Return grades that trec_eval ends on: its nDCG may not where all are below 0, which count as 0."""
+    return dict.fromkeys(grades, 0) if max(grades.values()) < 0 else grades
 
 
 def _parsed(library: Any, name: str) -> Any:
@@ -106,7 +111,8 @@ def _hint(library: Any, name: str) -> str:
     """Return what helps with an unknown measure: how trec_eval's measure, or one in other letters, is written here."""
     head = next(iter(re.findall(r"^\w+", name)), "")
     known = {other.casefold(): str(made.NAME) for other, made in library.measures.registry.items() if other.isascii()}
-    close = [known[other] for other in get_close_matches(head.casefold(), known, cutoff=0.7)]
+    folded = head.casefold()
+    close = [folded] if folded in known else get_close_matches(folded, known, cutoff=0.7)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -115,5 +121,5 @@ def _hint(library: Any, name: str) -> str:
         written = []
     if written:
         return f"trec_eval's is written {' or '.join(map(str, written[:3]))} here"
-    names = [f"{other}{name.removeprefix(head)}" for other in dict.fromkeys(close)]
+    names = [f"{other}{name.removeprefix(head)}" for other in dict.fromkeys(known[name] for name in close)]
     return f"did you mean {' or '.join(names)}?" if names else f"there are {', '.join(dict.fromkeys(known.values()))}"
