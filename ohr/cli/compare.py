@@ -87,17 +87,20 @@ def compare(
 
 def _are_files(first: str, second: str, runs: Path, qrels: Path | None) -> bool:
     """Report whether both sides are files of TREC; refuses a file beside a run, and one that is not there."""
-    are = [Path(side).exists() and not Path(side).is_dir() for side in (first, second)]
-    if all(are) or (not any(are) and qrels is None):
-        return all(are)
-    other = (first, second)[are.index(False)]
-    run = other.partition(":")[0]
-    if Path(run).is_dir() or (runs / run).is_dir():
-        raise DataError(
-            f"{other} is a run of ohr, and files of TREC are compared with each other: write it as such files with "
-            f"`ohr export {run} --trec DIR`"
-        )
-    raise DataError(f"{other}: there is no such file")
+    sides = (first, second)
+    are_files = [Path(side).exists() and not Path(side).is_dir() for side in sides]
+    folders = [side.partition(":")[0] for side in sides]
+    are_runs = [Path(folder).is_dir() or (runs / folder).is_dir() for folder in folders]
+    if any(are_files) or (qrels is not None and not all(are_runs)):
+        for side, folder, is_file, is_run in zip(sides, folders, are_files, are_runs, strict=True):
+            if is_run and not is_file:
+                raise DataError(
+                    f"{side} is a run of ohr, and files of TREC are compared with each other: write it as such files "
+                    f"with `ohr export {folder} --trec DIR`"
+                )
+            if not is_file:
+                raise DataError(f"{side}: there is no such file")
+    return all(are_files)
 
 
 def _of_files(
