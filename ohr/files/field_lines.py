@@ -93,7 +93,7 @@ class Lines:
         try:
             return csv.read_csv(
                 pyarrow.BufferReader(self._plain()),
-                csv.ReadOptions(column_names=names),
+                csv.ReadOptions(use_threads=False, column_names=names),  # threads abort some processes that end soon
                 csv.ParseOptions(delimiter=self.separator.decode(), quote_char=False),
                 csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
             )

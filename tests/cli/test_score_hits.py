@@ -80,6 +80,15 @@ def test_one_run_has_means_only_and_scores_per_topic(files, ohr):
     assert (refused.exit_code, "add --force" in refused.stderr) == (2, True)
 
 
+def test_few_topics_give_no_interval_and_no_verdict(files, ohr):
+    (files / "few.txt").write_text("".join(f"q{topic} 0 r 1\n" for topic in range(4)))
+    result = ohr("score", "hits", "bm25.trec", "weak.trec", "--qrels", "few.txt", "--measure", "RR")
+    assert result.exit_code == 0
+    assert "Fewer than 5 topics give no interval." in " ".join(result.stdout.split())
+    assert 'That is not "no effect": 4 topics give no interval.' in result.stdout
+    assert "no interval" in result.stdout.splitlines()[-3]
+
+
 def test_compare_judges_files_by_rules(files, ohr):
     result = ohr(*TWO, "--clusters", "map.tsv", "--metric", "RR", "--fail-if", "low > 0.02", "--json")
     assert result.exit_code == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 from ohr.report.views.view import Cell, Interval, View
 from ohr.results.derived.hits import Hits
+from ohr.statistics.estimate import NO_INTERVAL
 
 
 def means(hits: Hits) -> View:
@@ -24,6 +25,8 @@ def means(hits: Hits) -> View:
     ]
     by = "documents" if hits.cluster == "document" else "topics"
     how = f"Means over all topics of the qrels, with 95% intervals over {by}; a missing topic scores 0."
+    if len(hits.clusters.counts) < NO_INTERVAL:
+        how += f" Fewer than {NO_INTERVAL} {by} give no interval."
     return View.whole("Scores of runs", how, rows, ["run", *hits.measures, "topics", "missing"])
 
 
