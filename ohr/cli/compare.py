@@ -51,7 +51,7 @@ def compare(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two runs, two conditions of one, or two retrievers' TREC files, by question.
+    """Compare two runs, conditions or TREC files, by question.
 
     `lost` is A's score less B's. The sentences below the table judge all rows together, by Holm's method; each row by
     itself. `worse` and `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both;

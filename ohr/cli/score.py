@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True, help="Score OCR results, answers or runs made elsewhere.", rich_markup_mode=None
 )
-app.command()(hits)
 
 
 class Protocol(StrEnum):
@@ -126,6 +125,9 @@ def answers(
         _print_answers(found)
     if found.missing:
         raise typer.Exit(1)
+
+
+app.command()(hits)
 
 
 def benchmark_keys(

@@ -33,7 +33,7 @@ def hits(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Score runs of retrievers, and compare each with the first: intervals, equivalence, what could be detected.
+    """Score retrievers' runs, and compare each with the first, topic by topic.
 
     A topic of the qrels that a run misses scores 0, as with trec_eval's option -c.
     """
