@@ -158,8 +158,13 @@ def test_a_walk_ends_in_a_run(block: Block, folder: Path):
     assert done.exit_code == 0, done.output
 
 
-@pytest.mark.acceptance  # each is a study of its own, of 15 seconds and more
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [  # each but one is a study of its own, of 15 seconds and more
+        pytest.param(page, id=page.stem, marks=() if page.stem == "intervals" else pytest.mark.acceptance)
+        for page in TUTORIALS
+    ],
+)
 def test_a_tutorial_runs_from_top_to_bottom(page: Path, folder: Path):
     walk(page, folder)
 

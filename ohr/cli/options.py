@@ -31,6 +31,12 @@ StoreUrl = Annotated[
 ]
 StoreFolder = StoreUrl
 RunsFolder = Annotated[Path, typer.Option("--runs", metavar="DIR", help="Where results are kept.")]
+Clusters = Annotated[
+    Path | None,
+    typer.Option(
+        "--clusters", metavar="FILE", help="The document that each topic is about: `topic document [domain]` or JSON."
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Keep what is there as NAME.bak-TIME, and write.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
 

@@ -13,12 +13,15 @@ from ohr.cli.display.answer_scores import print_answers, print_leaderboards, pri
 from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_views
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AnswerLayout, AsJson, RunsFolder, StoreFolder, Workers
+from ohr.cli.score_hits import hits
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.report.leaderboard.ocr_results import OcrScore
 
-app = typer.Typer(no_args_is_help=True, help="Score OCR results or answers made elsewhere.", rich_markup_mode=None)
+app = typer.Typer(
+    no_args_is_help=True, help="Score OCR results, answers or runs made elsewhere.", rich_markup_mode=None
+)
 
 
 class Protocol(StrEnum):
@@ -138,6 +141,9 @@ def answers(
         print_answers(found)
     if found.missing or found.errors:
         raise typer.Exit(1)
+
+
+app.command()(hits)
 
 
 def benchmark_keys(

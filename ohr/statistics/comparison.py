@@ -164,15 +164,26 @@ def family(
         Each comparison by itself, its p value adjusted by `holm` (nan where it has none), and whether a difference is
         shown within the family.
     """
-    alone = [
-        comparisons(values[None, :], clusters, margin, alpha, len(members))[0] for values, clusters, margin in members
-    ]
+    alone = _alone(members, alpha)
     adjusted = holm([one.p for one in alone])
     found = []
     for one, p in zip(alone, adjusted, strict=True):
         low, high = holm_ends(one.wide_low, one.wide_high, shown=p <= alpha)
         found.append((replace(one, wide_low=low, wide_high=high), p, p <= alpha))
     return found
+
+
+def _alone(members: Sequence[tuple[Floats, Clusters, float]], alpha: float) -> list[Comparison]:
+    """Compare each pair of cells by itself; those on the same questions share the drawn signs, which cost the time."""
+    groups: dict[tuple[int, float], list[int]] = {}
+    for place, (_, clusters, margin) in enumerate(members):
+        groups.setdefault((id(clusters), margin), []).append(place)
+    compared: dict[int, Comparison] = {}
+    for places in groups.values():
+        table = np.stack([members[place][0] for place in places])
+        _, clusters, margin = members[places[0]]
+        compared |= dict(zip(places, comparisons(table, clusters, margin, alpha, len(members)), strict=True))
+    return [compared[place] for place in range(len(members))]
 
 
 def holm_ends(low: float, high: float, *, shown: bool) -> tuple[float, float]:

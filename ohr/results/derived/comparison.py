@@ -11,8 +11,9 @@ from ohr.registry import choices
 from ohr.results.derived.pairs import FAILED, cell_of, paired, silent_cells, verdict
 from ohr.results.question_arrays import Places
 from ohr.results.run import Run
-from ohr.results.score_arrays import Place, ScoreTable
+from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, GROUPS, STAGES
+from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, family
 
 
@@ -29,6 +30,7 @@ class Pair:
     """Two cells that are compared.
 
     Args:
+        label: what is compared, among the pairs of one comparison.
         first: the cell of the first side, `second` that of the second.
         first_mean: mean over the questions that both sides define, as `second_mean`.
         failed: pairs of which a side failed, and scored 0 there.
@@ -38,6 +40,7 @@ class Pair:
         shown: a difference is shown among all pairs.
     """
 
+    label: str
     first: Place
     second: Place
     metric: str
@@ -56,6 +59,7 @@ class Compared:
 
     Args:
         notes: what was left out, and what differs between the sides.
+        cluster: what the questions are grouped by; `documents` counts these.
     """
 
     pairs: tuple[Pair, ...]
@@ -63,6 +67,40 @@ class Compared:
     documents: int
     margin: float
     notes: tuple[str, ...]
+    cluster: str = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Two cells to compare.
+
+    Args:
+        label: as in `Pair`, as are `first`, `second` and `metric`.
+        values: (2, n) scores of both, undefined on both sides where one is (`paired`).
+        failed: (n,) a side failed.
+        answered: as in `pairs.verdict`.
+    """
+
+    label: str
+    first: Place
+    second: Place
+    metric: str
+    values: Floats
+    failed: Flags
+    answered: bool = True
+
+
+def judged(candidates: Sequence[Candidate], clusters: Clusters, margin: float) -> tuple[Pair, ...]:
+    """Compare cells on the same questions, as one family."""
+    compared = family([(candidate.values[0] - candidate.values[1], clusters, margin) for candidate in candidates])
+    pairs = []
+    for candidate, (alone, p, is_shown) in zip(candidates, compared, strict=True):
+        failed = int((candidate.failed & ~np.isnan(candidate.values[0])).sum())
+        word = verdict(alone, failed, answered=candidate.answered)
+        about = candidate.label, candidate.first, candidate.second, candidate.metric
+        before, after = np.nanmean(candidate.values, axis=1).tolist()
+        pairs.append(Pair(*about, before, after, failed, alone, word, p, is_shown and word != FAILED))
+    return tuple(pairs)
 
 
 def compare_sides(
@@ -95,23 +133,26 @@ def compare_sides(
         if metric not in known:
             raise DataError(f"{first.run.folder}: has no metric {metric!r}; it has {', '.join(known)}")
     shown, silent = first.run.shown_metrics, silent_cells(first.run)
-    members, values = [], []
+    candidates = []
     for one, two in cells:
         for name in (metric,) if metric else shown[one.stage]:
             sides = [table.read(place).only([name]) for table, place in zip(tables, (one, two), strict=True)]
             scores = paired(sides[0].values[0][here], sides[1].values[0][there])
             if not np.isnan(scores).all():
-                failed = (sides[0].failed[0][here] | sides[1].failed[0][there]) & ~np.isnan(scores[0])
-                before, after = np.nanmean(scores, axis=1).tolist()
-                members.append((one, two, name, before, after, int(failed.sum())))
-                values.append((scores[0] - scores[1], part.clusters, margin))
-    if not members:
+                failed = sides[0].failed[0][here] | sides[1].failed[0][there]
+                about = _label(one, two, name), one, two, name
+                candidates.append(Candidate(*about, scores, failed, cell_of(one) not in silent))
+    if not candidates:
         raise DataError(f"{first.run.folder} and {second.run.folder} have no score in common{_hint(first, second)}")
-    pairs = []
-    for about, (alone, p, is_shown) in zip(members, family(values), strict=True):
-        word = verdict(alone, about[-1], answered=cell_of(about[0]) not in silent)
-        pairs.append(Pair(*about, alone, word, p, is_shown and word != FAILED))
-    return Compared(tuple(pairs), int(here.size), len(part.clusters.counts), margin, tuple(notes))
+    pairs = judged(candidates, part.clusters, margin)
+    return Compared(pairs, int(here.size), len(part.clusters.counts), margin, tuple(notes))
+
+
+def _label(first: Place, second: Place, metric: str) -> str:
+    """Name the cells that are compared; their conditions where these are the same."""
+    parts = (first.chunker, first.retriever, first.generator)
+    condition = f", {first.condition}" if first.condition == second.condition else ""
+    return " ".join(filter(None, (first.stage, metric, "/".join(filter(None, parts))))) + condition
 
 
 def _counted(

@@ -1,0 +1,97 @@
+"""Comparisons on the screen and as files: what `ohr compare` and `ohr score hits` share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ohr.cli.display.console import say, say_first, say_table
+from ohr.messages.wording import counted
+
+if TYPE_CHECKING:
+    from ohr.results.derived.comparison import Compared
+    from ohr.results.derived.rules import Outcome, Rule
+
+PRINTED = Path("-")
+"""Stands for the screen where a file could be named."""
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """A comparison and what became of its rules.
+
+    Args:
+        failed: how many comparisons cannot be judged, and why; empty where all can.
+        outcomes: of each rule about each comparison.
+    """
+
+    compared: "Compared"
+    failed: Sequence[str]
+    outcomes: "Sequence[Outcome]"
+
+    @classmethod
+    def of(cls, compared: "Compared", rules: "Sequence[Rule]", reasons: Sequence[str]) -> Self:
+        """Judge a comparison; `reasons` say what failed on its sides."""
+        from ohr.report.comparison import failures
+        from ohr.results.derived.rules import outcomes
+
+        return cls(compared, failures(compared, reasons), outcomes(compared, rules))
+
+    @property
+    def met(self) -> list[str]:
+        """The rules that are met, each with its comparison."""
+        return [f"{outcome.rule.text}: {outcome.pair.label}" for outcome in self.outcomes if outcome.met]
+
+    @property
+    def unknown(self) -> list[str]:
+        """The rules that cannot be judged, each with its comparison."""
+        return [f"{outcome.rule.text}: {outcome.pair.label}" for outcome in self.outcomes if outcome.met is None]
+
+    def plain(self) -> dict[str, Any]:
+        """Return every number, for JSON."""
+        from ohr.report.comparison import plain
+
+        return {**plain(self.compared), "failed": self.failed, "met": self.met, "not_judged": self.unknown}
+
+
+def say_judgment(judgment: Judgment, first: str, second: str) -> None:
+    """Print a comparison as a table and in sentences, and its rules."""
+    compared = judgment.compared
+    for line in judgment.failed:
+        say(line)
+    say(f"A: {first}")
+    say(f"B: {second}")
+    say(f"{grouping(compared.questions, compared.documents, compared.cluster)}; margin {compared.margin:g}")
+    say_first("notes:", list(compared.notes))
+    say_pairs(compared)
+    say_first("rules that are met:", judgment.met)
+    say_first("rules that cannot be judged, with so few documents or so many failures:", judgment.unknown)
+
+
+def say_pairs(compared: "Compared") -> None:
+    """Print the table of a comparison, and its findings."""
+    from ohr.report.comparison import sentences, table
+
+    say_table(*table(compared))
+    for line in sentences(compared):
+        say(line)
+
+
+def grouping(questions: int, documents: int, cluster: str) -> str:
+    """Return how many questions there are, and what they are grouped by."""
+    if cluster == "topic":
+        return f"{counted(questions, 'topic')}, each by itself: --clusters FILE says which are about one document"
+    return f"{counted(questions, 'question')} in {counted(documents, 'document')}"
+
+
+def put_junit(judgment: Judgment, path: Path, sides: tuple[str, str], seconds: float, *, force: bool) -> None:
+    """Write or print a comparison as JUnit XML."""
+    from ohr.report.exports.junit import junit
+    from ohr.results.folder.replace import written
+
+    content = junit(judgment.compared, judgment.outcomes, sides, judgment.failed, seconds)
+    if path == PRINTED:
+        say(content.decode().rstrip())
+        return
+    with written(path, "--junit", force=force) as new:
+        new.write_bytes(content)

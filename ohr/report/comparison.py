@@ -1,0 +1,122 @@
+"""A comparison of two sides for readers: its table, its findings in sentences, and its numbers for a script."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import isnan
+from typing import Any
+
+from ohr.messages.wording import counted
+from ohr.report.headlines import not_judged
+from ohr.report.views.view import Interval
+from ohr.results.derived.comparison import Compared, Pair
+from ohr.results.derived.pairs import FAILED
+from ohr.results.derived.rules import figures
+
+
+def table(compared: Compared) -> tuple[list[str], list[list[str]]]:
+    """Return the headers and the rows of the table, a row for each pair, as text."""
+    holm = ["p (Holm)"] if len(compared.pairs) > 1 else []
+    headers = ["comparison", "A", "B", "lost (95% interval)", "questions", "p", *holm, "detectable", "B is"]
+    rows = [
+        [
+            pair.label,
+            f"{pair.first_mean:.4f}",
+            f"{pair.second_mean:.4f}",
+            Interval.of(asdict(pair.found.difference), is_difference=True, digits=4).short(),
+            f"-{pair.found.lost} +{pair.found.gained}",
+            _short(pair.found.p),
+            *([_short(pair.p_holm)] if holm else []),
+            _short(pair.found.detectable),
+            f"failed ({pair.failed} of {pair.found.difference.n})"
+            if pair.verdict == FAILED
+            else pair.verdict or "no interval",
+        ]
+        for pair in compared.pairs
+    ]
+    return headers, rows
+
+
+def failures(compared: Compared, reasons: Sequence[str]) -> list[str]:
+    """Return how many comparisons cannot be judged, and why; nothing where all can.
+
+    Args:
+        compared: the comparison.
+        reasons: what failed on each side, "" for nothing.
+    """
+    unjudged = sum(pair.verdict == FAILED for pair in compared.pairs)
+    return [f"{not_judged(unjudged, len(compared.pairs))}.", *dict.fromkeys(filter(None, reasons))] if unjudged else []
+
+
+def sentences(compared: Compared) -> list[str]:
+    """Return the finding of a comparison: what is shown, with all comparisons taken together."""
+    shown = [pair for pair in compared.pairs if pair.shown]
+    same = [pair for pair in compared.pairs if pair.verdict in ("same", "small")]
+    if not (count := sum(pair.verdict != FAILED for pair in compared.pairs)):
+        return ["Nothing can be said: too much failed in every comparison."]
+    family = f" of {count} comparisons (corrected for all of them by Holm's method)" if count > 1 else ""
+    lines = []
+    for word, sign in (("less", 1), ("more", -1)):
+        pairs = [pair for pair in shown if sign * pair.found.difference.mean > 0]
+        if pairs:
+            most = max(pairs, key=lambda pair: abs(pair.found.difference.mean))
+            where = f"in {len(pairs)}{family}; the largest: {most.label}, " if count > 1 else "by "
+            lines.append(f"B scores {word} {where}{_words(most, count)}.")
+    if same:
+        lines.append(f"Shown to be within {compared.margin:g} of each other: {len(same)} of {count}.")
+    if all(pair.verdict == "identical" for pair in compared.pairs):
+        lines.append("Every score is the same on both sides.")
+    elif not shown:
+        lines += _nothing_shown(compared, family, settled=bool(same))
+    return lines
+
+
+def _nothing_shown(compared: Compared, family: str, *, settled: bool) -> list[str]:
+    alone = sum(pair.verdict in ("worse", "better", "small") for pair in compared.pairs)
+    by_itself = f"; {alone} {'is' if alone == 1 else 'are'} by {'itself' if alone == 1 else 'themselves'}"
+    lines = [f"No difference is shown{f' in any{family}' if family else ''}{by_itself if alone else ''}."]
+    if all(isnan(pair.found.difference.low) for pair in compared.pairs):
+        lines.append(f'That is not "no effect": {counted(compared.documents, compared.cluster)} give no interval.')
+    elif not settled:
+        finds = [pair.found.detectable for pair in compared.pairs if not isnan(pair.found.detectable)]
+        least = f" four of five such studies would show a difference of {min(finds):.3f}," if finds else ""
+        lines.append(f'That is not "no effect":{least} and none is shown to be within {compared.margin:g}.')
+    return lines
+
+
+def plain(compared: Compared) -> dict[str, Any]:
+    """Return every number of a comparison, for JSON."""
+    about = {
+        "questions": compared.questions,
+        "documents": compared.documents,
+        "margin": compared.margin,
+        "notes": compared.notes,
+    }
+    return {**about, "pairs": [_plain(pair) for pair in compared.pairs], "verdict": sentences(compared)}
+
+
+def _plain(pair: Pair) -> Mapping[str, Any]:
+    left_out = ("difference", "lost", "gained", "verdict")
+    return {
+        **{name: getattr(pair.first, name) for name in ("stage", "chunker", "retriever", "generator")},
+        "metric": pair.metric,
+        "first": {"condition": pair.first.condition, "mean": pair.first_mean},
+        "second": {"condition": pair.second.condition, "mean": pair.second_mean},
+        **figures(pair),
+        **{name: value for name, value in asdict(pair.found).items() if name not in left_out},
+        **{name: getattr(pair.found.difference, name) for name in ("se", "df", "n", "documents", "interval", "note")},
+        "shown": pair.shown,
+        "verdict": pair.verdict,
+        "pairs_failed": pair.failed,
+    }
+
+
+def _words(pair: Pair, count: int) -> str:
+    difference, wide = pair.found.difference, (pair.found.wide_low, pair.found.wide_high)
+    low, high = wide if count > 1 else (difference.low, difference.high)
+    among = f", wide enough for all {count} comparisons" if count > 1 else ""
+    p = f", p = {pair.p_holm:.2g}" if not isnan(pair.p_holm) else ""
+    return f"{abs(difference.mean):.3f} (95% interval of the loss {low:.3f} to {high:.3f}{among}{p})"
+
+
+def _short(value: float) -> str:
+    return "" if isnan(value) else f"{value:.2g}"

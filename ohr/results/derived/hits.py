@@ -1,0 +1,173 @@
+"""Runs of retrievers elsewhere: the score of each topic, means, and comparisons with the first run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ohr.errors import DataError
+from ohr.files.trec import Judgments, RankedRun, read_qrels, read_run, read_topic_documents
+from ohr.messages.wording import counted, named
+from ohr.results.derived.comparison import Candidate, Compared, judged
+from ohr.results.derived.measures import USUAL, Measures
+from ohr.results.derived.pairs import paired
+from ohr.results.score_arrays import Flags, Floats, Place
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.comparison import MARGIN
+from ohr.statistics.estimate import Estimate
+from ohr.statistics.intervals import clustered_means
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Scores of runs by topic.
+
+    Args:
+        runs: their names.
+        measures: their names.
+        topics: those of the judgments.
+        scores: (runs, measures, topics) 0 where a topic is missing from a run.
+        missing: (runs, topics) whether it is.
+        clusters: which topics share a document.
+        cluster: `document`, or `topic` where nothing is known of documents.
+        notes: what to know of the files.
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    topics: tuple[str, ...]
+    scores: Floats
+    missing: Flags
+    clusters: Clusters
+    cluster: str
+    notes: tuple[str, ...]
+
+    def means(self) -> list[list[Estimate]]:
+        """Average each measure of each run over all topics, with 95% intervals over documents."""
+        counts = self.missing.sum(axis=1).tolist()
+        return [
+            clustered_means(scores, self.clusters, [missing] * len(self.measures))
+            for scores, missing in zip(self.scores, counts, strict=True)
+        ]
+
+
+def read_hits(
+    runs: Sequence[Path], qrels: Path, measures: Sequence[str] | None = None, clusters: Path | None = None
+) -> Hits:
+    """Score runs, files as TREC has them, against judgments.
+
+    Every topic of the judgments is in the means: 0 where a run has no document of it, as trec_eval's option -c counts,
+    and where no document is relevant. Topics without judgments are left out.
+
+    Args:
+        runs: the files, read one at a time.
+        qrels: the judgments.
+        measures: names of ir_measures; None for nDCG@10, R@100 and RR.
+        clusters: which document each topic is about; without it each topic is by itself.
+
+    Raises:
+        DataError: a file or a measure cannot be read, or a run has no topic of the judgments.
+        MissingExtra: ir_measures is not installed.
+    """
+    names = _names(runs)
+    judgments = read_qrels(qrels)
+    ready = Measures(measures or USUAL, judgments)
+    grouped, notes = _clusters(ready.topics, clusters)
+    notes = [*judgments.notes, *_unjudgeable(judgments), *notes]
+    scores, missing, tied = [], [], dict[str, int]()
+    for path, name in zip(runs, names, strict=True):
+        run = read_run(path)
+        scores.append(ready.scores(run))
+        missing.append(np.array([topic not in run.place for topic in ready.topics]))
+        notes += [*run.notes, *_about(run, name, judgments, missing[-1])]
+        tied[name] = run.tied
+    notes += _ties(tied, ready.of_others())
+    if len(runs) > 1 and (alone := int(np.all(missing, axis=0).sum())):
+        notes.append(
+            f"{counted(alone, 'topic')} of the qrels in no run: leave them out of the qrels if nobody asked them"
+        )
+    cluster = "topic" if clusters is None else "document"
+    return Hits(names, ready.names, ready.topics, np.stack(scores), np.stack(missing), grouped, cluster, tuple(notes))
+
+
+def compare_hits(hits: Hits, margin: float | None = None) -> Compared:
+    """Compare each run with the first by every measure, paired by topic, as one family.
+
+    Raises:
+        DataError: a run and the first have no topic in common.
+    """
+    several, margin = len(hits.runs) > 2, MARGIN if margin is None else margin
+    candidates = []
+    for run, name in enumerate(hits.runs[1:], start=1):
+        failed = hits.missing[0] | hits.missing[run]
+        if failed.all():
+            raise DataError(f"{hits.runs[0]} and {name} have no topic in common")
+        for row, measure in enumerate(hits.measures):
+            values = paired(hits.scores[0, row], hits.scores[run, row])
+            label = f"{name} {measure}" if several else measure
+            candidates.append(Candidate(label, _place(hits.runs[0]), _place(name), measure, values, failed))
+    pairs = judged(candidates, hits.clusters, margin)
+    return Compared(pairs, len(hits.topics), len(hits.clusters.counts), margin, hits.notes, hits.cluster)
+
+
+def _place(run: str) -> Place:
+    return Place("retrieval", run, "", "", None, None, None, None, None)
+
+
+def _names(runs: Sequence[Path]) -> tuple[str, ...]:
+    """Name runs by their files; by their whole paths where two files have one name."""
+    files = [path.resolve() for path in runs]
+    if len(set(files)) < len(files):
+        raise DataError(f"{next(path for path in runs if files.count(path.resolve()) > 1)}: is named twice")
+    short = [path.name for path in runs]
+    return tuple(name if short.count(name) == 1 else str(path) for name, path in zip(short, runs, strict=True))
+
+
+def _about(run: RankedRun, name: str, judgments: Judgments, missing: Flags) -> Iterator[str]:
+    """Yield what to know of a run: topics that are missing, or have no judgments.
+
+    Raises:
+        DataError: it has no topic of the judgments.
+    """
+    if missing.all():
+        theirs = next(iter(judgments.grades))
+        raise DataError(
+            f"{run.path}: has no topic of {judgments.path} (it has {run.topics[0]!r}, the qrels {theirs!r})"
+        )
+    unknown = [topic for topic in run.topics if topic not in judgments.grades]
+    if unknown:
+        yield f"{name}: {counted(len(unknown), 'topic')} not in the qrels, left out: {named(unknown)}"
+    if missing.any():
+        absent = [topic for topic, flag in zip(judgments.grades, missing.tolist(), strict=True) if flag]
+        yield f"{name}: {counted(len(absent), 'topic')} of the qrels missing, scored 0: {named(absent)}"
+
+
+def _ties(tied: Mapping[str, int], others: Sequence[str]) -> Iterator[str]:
+    """Yield how many topics have documents with equal scores, and how these are ranked."""
+    if counts := [f"{count:,} of {name}" for name, count in tied.items() if count]:
+        other = f"; {', '.join(others)} may rank them otherwise" if others else ""
+        yield (
+            f"topics with equal scores: {named(counts)}: trec_eval ranks these documents by id, the last one first, "
+            f"and looks at 7 digits of a score{other}"
+        )
+
+
+def _unjudgeable(judgments: Judgments) -> Iterator[str]:
+    if topics := judgments.without_relevant:
+        yield f"{counted(len(topics), 'topic')} without a relevant document, scored 0: {named(topics)}"
+
+
+def _clusters(topics: Sequence[str], path: Path | None) -> tuple[Clusters, list[str]]:
+    """Group topics by document, and documents by domain where the file has one; returns notes, too."""
+    if path is None:
+        return Clusters.of(topics), []
+    known: Mapping[str, tuple[str, str]] = read_topic_documents(path)
+    alone = [topic for topic in topics if topic not in known]
+    if len(alone) == len(topics):
+        raise DataError(f"{path}: has no topic of the qrels (it has {next(iter(known))!r}, the qrels {topics[0]!r})")
+    # a tab is in no id that was read from lines
+    about = [known.get(topic, (f"\t{topic}", "")) for topic in topics]
+    documents, domains = zip(*about, strict=True)
+    more = f"{path.name}: {counted(len(alone), 'topic')} without a document, each by itself: {named(alone)}"
+    return Clusters.of(documents, domains if any(domains) else None), [more] if alone else []
