@@ -9,12 +9,12 @@ from ohr.contracts import Question, Relevant
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
 from ohr.files.names import quoted_id
+from ohr.files.trec import Judgments, read_qrels
 from ohr.messages.faults import Fault, sentences
 
 from ..copies import Copy
 from .corpus import Corpus, read_corpus
 from .json_lines import opened, records, text_of
-from .judgments import Judgments, read_judgments
 from .layout import file_of, split_file
 
 _MOST_PLACES = 10
@@ -51,7 +51,7 @@ def load(root: Path, split: str, name: str, language: str) -> DataSet:
     """
     corpus = corpus_of(root, name, language)
     query_file, judgment_file = file_of(root, "queries.jsonl"), split_file(root, split)
-    return _put_together(corpus, _read_queries(query_file), read_judgments(judgment_file), judgment_file.name)
+    return _put_together(corpus, _read_queries(query_file), _read_judgments(judgment_file))
 
 
 def corpus_of(root: Path, name: str, language: str) -> Corpus:
@@ -80,8 +80,13 @@ def _read_queries(path: Path) -> Queries:
     return Queries(texts, places)
 
 
+@kept_until_changed(most=4)
+def _read_judgments(path: Path) -> Judgments:
+    return read_qrels(path)
+
+
 @lru_cache(maxsize=4)
-def _put_together(corpus: Corpus, queries: Queries, judgments: Judgments, judged_in: str) -> DataSet:
+def _put_together(corpus: Corpus, queries: Queries, judgments: Judgments) -> DataSet:
     asked, faults = [], list(_unknown(corpus, queries, judgments))
     for query, text in queries.texts.items():
         grades = judgments.grades.get(query, {})
@@ -93,7 +98,7 @@ def _put_together(corpus: Corpus, queries: Queries, judgments: Judgments, judged
         else:
             asked.append(_question(query, text, grades, corpus))
     if not asked:
-        raise DataError(f"{judged_in}: no query of queries.jsonl has a relevant document in it")
+        raise DataError(f"{judgments.path}: no query of queries.jsonl has a relevant document in it")
     notes = [*judgments.notes, *sentences(faults)]
     return DataSet(corpus.documents, tuple(asked), queries.places, tuple(notes), corpus)
 
@@ -128,9 +133,7 @@ def _unknown(corpus: Corpus, queries: Queries, judgments: Judgments) -> Iterator
         if query not in queries.texts:
             yield Fault("judged query", "that queries.jsonl lacks, left out", query)
             continue
-        for name, grade in grades.items():
-            if grade < 0:
-                yield Fault("judgment", "below 0, counted as not relevant", f"{query} {name}")
+        for name in grades:
             if f"{domain}/{quoted_id(name)}" not in corpus.places:
                 yield Fault("judgment", "of a document that the corpus lacks, kept as not found", f"{query} {name}")
     for document in sorted(corpus.empty, key=corpus.places.__getitem__):

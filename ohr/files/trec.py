@@ -28,7 +28,7 @@ DOCUMENTS = Layout(
 """Layouts of a map from topics to the documents that they are about."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgments:
     """Which documents are relevant to a topic, from grade 1 on.
 
@@ -47,7 +47,7 @@ class Judgments:
         return [topic for topic, grades in self.grades.items() if max(grades.values()) < 1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankedRun:
     """The documents that a retriever found, with their scores: lines by topic, the best first.
 

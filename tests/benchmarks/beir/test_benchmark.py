@@ -149,7 +149,7 @@ def test_a_query_that_is_judged_but_absent_or_without_a_relevant_document_is_lef
     benchmark = data_set.read()
     assert list(asked(benchmark)) == ["q1"]
     assert list(benchmark.notes()) == [
-        "1 judgment below 0, counted as not relevant: q2 d2",
+        "test.tsv: 1 grade below 0: not relevant, as 0",
         "1 judged query that queries.jsonl lacks, left out: q9",
         "1 query without a relevant document, left out: BEIR counts it 0: q2",
     ]
@@ -157,9 +157,9 @@ def test_a_query_that_is_judged_but_absent_or_without_a_relevant_document_is_lef
 
 def test_a_line_that_is_read_again_is_counted_and_one_that_contradicts_is_refused(data_set):
     data_set.judgments += "q1\td1\t1\n"
-    assert list(data_set.read().notes()) == ["1 judgment there more than once, counted once: test.tsv:3"]
+    assert list(data_set.read().notes()) == ["test.tsv: 1 line repeated with the same grade, counted once"]
     data_set.judgments += "q1\td1\t2\n"
-    with pytest.raises(DataError, match=r"1 row with another score than one before it: \S+/test\.tsv:4 \(line 2\)"):
+    with pytest.raises(DataError, match=r"test\.tsv:4: document 'd1' of topic 'q1' .* with another grade"):
         data_set.read().questions()
 
 
@@ -183,16 +183,25 @@ def test_judgments_without_tabs_are_cut_at_spaces(data_set, judgments):
     assert asked(data_set.read())["q1"].relevant == (Relevant("port/d1", 0, 1),)
 
 
-@pytest.mark.parametrize("row", ["q1\td1", "q1\td1\tmuch", "q1\td1\tnan", "q1\t\t1", "q1 d1 0 1 STANDARD"])
-def test_a_row_that_is_no_judgment_is_named(data_set, row):
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        ("q1\td1", "has 2 fields, and line 2 has 3"),
+        ("q1\td1\tmuch", "the grade must be a number"),
+        ("q1\td1\tnan", "the grade must be a whole number"),
+        ("q1\t\t1", "the document must not be empty"),
+        ("q1 d1 0 1 STANDARD", "has 5 fields, and line 2 has 3"),
+    ],
+)
+def test_a_row_that_is_no_judgment_is_named(data_set, row, fault):
     data_set.judgments += f"{row}\n"
-    with pytest.raises(DataError, match=r"1 row that is no `query-id corpus-id score` .*: \S+/test\.tsv:3$"):
+    with pytest.raises(DataError, match=rf"test\.tsv:3: {fault}"):
         data_set.read().questions()
 
 
 def test_judgments_without_a_row_or_of_other_queries_are_refused(data_set):
     data_set.judgments = "query-id\tcorpus-id\tscore\n"
-    with pytest.raises(DataError, match=r"test\.tsv: has no judgment"):
+    with pytest.raises(DataError, match=r"test\.tsv: has no line of a file of qrels"):
         data_set.read().questions()
     data_set.judgments += "other\td1\t1\n"
     with pytest.raises(DataError, match=r"test\.tsv: no query of queries\.jsonl has a relevant document in it"):
