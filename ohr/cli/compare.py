@@ -88,7 +88,7 @@ def compare(
 def _are_files(first: str, second: str, runs: Path, qrels: Path | None) -> bool:
     """Report whether both sides are files of TREC; refuses a file beside a run, and one that is not there."""
     sides = (first, second)
-    are_files = [Path(side).exists() and not Path(side).is_dir() for side in sides]
+    are_files = [_is_ranked(Path(side)) for side in sides]
     folders = [side.partition(":")[0] for side in sides]
     are_runs = [Path(folder).is_dir() or (runs / folder).is_dir() for folder in folders]
     if any(are_files) or (qrels is not None and not all(are_runs)):
@@ -101,6 +101,15 @@ def _are_files(first: str, second: str, runs: Path, qrels: Path | None) -> bool:
             if not is_file:
                 raise DataError(f"{side}: there is no such file")
     return all(are_files)
+
+
+def _is_ranked(path: Path) -> bool:
+    """Report whether a path is a file, or a folder with the files of several draws of noise, and no run of ohr."""
+    from ohr.results.folder.run_folder import MANIFEST
+
+    if not path.is_dir():
+        return path.exists()
+    return not (path / MANIFEST).exists() and any(file.is_file() for file in path.iterdir())
 
 
 def _of_files(

@@ -14,7 +14,11 @@ from ohr.messages.wording import counted
 def hits(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="`topic Q0 document rank score tag`, also .gz.", show_default=False),
+        typer.Argument(
+            metavar="RUN...",
+            help="`topic Q0 document rank score tag`, also .gz; a folder is one run, a file for each draw of noise.",
+            show_default=False,
+        ),
     ],
     qrels: Annotated[
         Path, typer.Option(metavar="FILE", help="Judgments, as TREC or BEIR have them.", show_default=False)

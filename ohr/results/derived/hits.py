@@ -27,8 +27,8 @@ class Hits:
         runs: their names.
         measures: their names.
         topics: those of the judgments.
-        scores: (runs, measures, topics) 0 where a topic is missing from a run.
-        missing: (runs, topics) whether it is.
+        scores: (runs, measures, topics) 0 where a topic is missing from a run; means over the draws of its noise.
+        missing: (runs, topics) whether it is, in any of the draws.
         clusters: which topics share a document.
         cluster: `document`, or `topic` where nothing is known of documents.
         notes: what to know of the files.
@@ -57,11 +57,13 @@ def read_hits(
 ) -> Hits:
     """Score runs, files as TREC has them, against judgments.
 
+    A folder is one run whose files are draws of its noise: a topic's score is the mean over them.
+
     Every topic of the judgments is in the means: 0 where a run has no document of it, as trec_eval's option -c counts,
     and where no document is relevant. Topics without judgments are left out.
 
     Args:
-        runs: the files, read one at a time.
+        runs: files, read one at a time, and folders of files.
         qrels: the judgments.
         measures: names of ir_measures; None for nDCG@10, R@100 and RR.
         clusters: which document each topic is about; without it each topic is by itself.
@@ -77,11 +79,16 @@ def read_hits(
     notes = [*judgments.notes, *_unjudgeable(judgments), *notes]
     scores, missing, tied = [], [], dict[str, int]()
     for path, name in zip(runs, names, strict=True):
-        run = read_run(path)
-        scores.append(ready.scores(run))
-        missing.append(np.array([topic not in run.place for topic in ready.topics]))
-        notes += [*run.notes, *_about(run, name, judgments, missing[-1])]
-        tied[name] = run.tied
+        values, absent = [], []
+        for file in _draws(path):
+            run = read_run(file)
+            values.append(ready.scores(run))
+            absent.append(np.array([topic not in run.place for topic in ready.topics]))
+            label = name if file == path else f"{name}/{file.name}"
+            notes += [*run.notes, *_about(run, label, judgments, absent[-1])]
+            tied[label] = run.tied
+        scores.append(np.mean(values, axis=0))
+        missing.append(np.any(absent, axis=0))
     notes += _ties(tied, ready.of_others())
     if len(runs) > 1 and (alone := int(np.all(missing, axis=0).sum())):
         notes.append(
@@ -122,6 +129,18 @@ def _names(runs: Sequence[Path]) -> tuple[str, ...]:
         raise DataError(f"{next(path for path in runs if files.count(path.resolve()) > 1)}: is named twice")
     short = [path.name for path in runs]
     return tuple(name if short.count(name) == 1 else str(path) for name, path in zip(short, runs, strict=True))
+
+
+def _draws(path: Path) -> list[Path]:
+    """Return the files of a run: itself, or those in its folder."""
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise DataError(
+            f"{path}: is a folder without files: a folder is one run, with a file for each draw of its noise"
+        )
+    return files
 
 
 def _about(run: RankedRun, name: str, judgments: Judgments, missing: Flags) -> Iterator[str]:

@@ -10,6 +10,8 @@ from ir_measures import RR, R, Success, nDCG
 
 from ohr.errors import DataError
 from ohr.report.exports.trec import Exported, _falling, export_trec, token
+from ohr.results.derived.comparison import Side, compare_sides
+from ohr.results.derived.hits import compare_hits, read_hits
 from ohr.results.run import Run
 from ohr.results.score_arrays import ScoreTable
 from ohr.runner.run import run
@@ -124,3 +126,22 @@ def test_different_names_stay_different():
         "a/b",
         "中文",
     ]
+
+
+def test_the_runs_own_means_and_losses_come_back_to_the_digit(ranks, tmp_path):
+    out = tmp_path / "out"
+    export_trec(ranks, out)
+    files = [out / "runs" / "gt.tokens.bm25.trec", out / "runs" / "fmt.tokens.bm25"]  # the second one has two draws
+    hits = read_hits(files, out / "qrels.txt", ["nDCG@10", "RR"], out / "clusters.tsv")
+    again = compare_hits(hits, ranks.choices.margin)
+    own = compare_sides(Side(ranks, "gt"), Side(ranks, "fmt"), "ndcg")
+    assert hits.topics == ScoreTable.of(ranks).questions.ids
+    theirs, ours = again.pairs[0].found, own.pairs[0].found
+    for name in ("mean", "low", "high", "p", "n", "documents"):
+        assert getattr(theirs.difference, name) == pytest.approx(getattr(ours.difference, name), abs=1e-12)
+    assert (theirs.verdict, theirs.lost, theirs.gained) == (ours.verdict, ours.lost, ours.gained)
+    rows = ranks.rows("summary", stage="retrieval", metric="mrr", by="evidence_source", group="all")
+    means = {row["condition"]: row for row in rows}
+    for condition, (_, mean) in zip(("gt", "fmt"), hits.means(), strict=True):
+        wanted = [means[condition][name] for name in ("mean", "low", "high")]
+        assert [mean.mean, mean.low, mean.high] == pytest.approx(wanted, abs=1e-12)
