@@ -143,5 +143,5 @@ def test_the_runs_own_means_and_losses_come_back_to_the_digit(ranks, tmp_path):
     rows = ranks.rows("summary", stage="retrieval", metric="mrr", by="evidence_source", group="all")
     means = {row["condition"]: row for row in rows}
     for condition, (_, mean) in zip(("gt", "fmt"), hits.means(), strict=True):
-        wanted = [means[condition][name] for name in ("mean", "low", "high")]
-        assert [mean.mean, mean.low, mean.high] == pytest.approx(wanted, abs=1e-12)
+        expected = [means[condition][name] for name in ("mean", "low", "high")]
+        assert [mean.mean, mean.low, mean.high] == pytest.approx(expected, abs=1e-12)
