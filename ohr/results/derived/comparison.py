@@ -126,8 +126,8 @@ def compare_sides(
         raise DataError(f"{first.run.folder} and {second.run.folder} have no question of {group} in common")
     part = tables[0].questions.among(here)
     cells = list(_cells(first, second, tables))
-    if first.condition is second.condition is None:
-        notes += _unmatched(tables)
+    if cells and first.condition is second.condition is None:
+        notes += _unmatched(tables, cells)
     if metric is not None:
         known = sorted({name for place, _ in cells for name in tables[0].read(place).metrics})
         if metric not in known:
@@ -149,10 +149,10 @@ def compare_sides(
 
 
 def _label(first: Place, second: Place, metric: str) -> str:
-    """Name the cells that are compared; their conditions where these are the same."""
-    parts = (first.chunker, first.retriever, first.generator)
+    """Name the cells that are compared: their pipelines, and their conditions where these are the same."""
+    pipelines = " and ".join(dict.fromkeys("/".join(filter(None, place.pipeline[1:])) for place in (first, second)))
     condition = f", {first.condition}" if first.condition == second.condition else ""
-    return " ".join(filter(None, (first.stage, metric, "/".join(filter(None, parts))))) + condition
+    return " ".join(filter(None, (first.stage, metric, pipelines))) + condition
 
 
 def _counted(
@@ -198,18 +198,25 @@ def _common(first: Side, second: Side, tables: Sequence[ScoreTable]) -> tuple[tu
 
 
 def _cells(first: Side, second: Side, tables: Sequence[ScoreTable]) -> Iterator[tuple[Place, Place]]:
-    """Yield the cells that the sides share: of one pipeline, and of one condition where none is named."""
+    """Yield the cells that the sides share: of one pipeline, and of one condition where none is named.
+
+    Where each side has a single pipeline at a stage, these are compared whatever their names are: two systems, say.
+    """
     by_pipeline = first.condition is not None or second.condition is not None
     first, second = (
         _side(side, table, other.condition)
         for side, table, other in zip((first, second), tables, (second, first), strict=True)
     )
-    found = {
-        _name(place, by_pipeline): place for place in tables[1].places if second.condition in (None, place.condition)
-    }
+    lone = [stage for stage in STAGES if all(len(_pipelines(table, stage)) == 1 for table in tables)]
+
+    def name(place: Place) -> tuple[str | None, ...]:
+        pipeline = (place.stage,) if place.stage in lone else place.pipeline
+        return pipeline if by_pipeline else (*pipeline, place.condition)
+
+    found = {name(place): place for place in tables[1].places if second.condition in (None, place.condition)}
     for place in tables[0].places:
         if place.stage in STAGES and first.condition in (None, place.condition):
-            other = found.get(_name(place, by_pipeline))
+            other = found.get(name(place))
             if other is not None:
                 yield place, other
 
@@ -232,13 +239,16 @@ def _conditions(table: ScoreTable) -> list[str]:
     return list(dict.fromkeys(place.condition for place in table.places if place.stage in STAGES))
 
 
-def _unmatched(tables: Sequence[ScoreTable]) -> Iterator[str]:
+def _pipelines(table: ScoreTable, stage: str) -> set[tuple[str | None, ...]]:
+    return {place.pipeline for place in table.of_stage(stage)}
+
+
+def _unmatched(tables: Sequence[ScoreTable], compared: Sequence[tuple[Place, Place]]) -> Iterator[str]:
     """Yield what only one of two whole runs has, and so is in no comparison."""
-    ours, theirs = map(_conditions, tables)
-    for side, names, others in (("A", ours, theirs), ("B", theirs, ours)):
-        if alone := [name for name in names if name not in others]:
+    for side, table, other, places in zip("AB", tables, tables[::-1], zip(*compared, strict=True), strict=True):
+        if alone := [name for name in _conditions(table) if name not in _conditions(other)]:
             yield f"conditions that only {side} has, in no comparison: {named(alone)}"
-
-
-def _name(place: Place, by_pipeline: bool) -> tuple[str | None, ...]:
-    return place.pipeline if by_pipeline else (*place.pipeline, place.condition)
+        parts = {place.pipeline[1:] for place in places}
+        rest = [place.pipeline[1:] for place in table.places if place.stage in STAGES]
+        if pipelines := dict.fromkeys("/".join(filter(None, names)) for names in rest if names not in parts):
+            yield f"pipelines that only {side} has, in no comparison: {named(list(pipelines))}"
