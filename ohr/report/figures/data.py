@@ -10,7 +10,7 @@ from ohr.errors import DataError
 from ohr.report.figures.panels import COLUMNS, FOUND, ROWS, Axis, Curve, Mark, NothingToDraw, Panel, System
 from ohr.results.derived.points import Point, read_points
 from ohr.results.run import Run
-from ohr.results.tables.groups import STAGES
+from ohr.results.tables.groups import ALL, STAGES
 
 Doses = Mapping[str, Sequence[float]]
 """Condition to where it is on the x axis: the dose of each replicate."""
@@ -27,13 +27,16 @@ def read_panels(run: Run, axis: Axis, metric: str | None = None, columns: Sequen
         run: to read.
         axis: the x axis.
         metric: that all rows show; by default each stage's headline. A stage that does not have it has no row.
-        columns: groups of evidence sources.
+        columns: groups of evidence sources. Where all are wanted and the questions have one source, `all` is enough.
 
     Raises:
         DataError: a table is missing, or is no run's table; or no stage has the metric.
         NothingToDraw: no score has a dose of that kind.
     """
-    points = [point for group in COLUMNS if group in columns for point in read_points(run, group=group)]
+    by_group = {group: read_points(run, group=group) for group in COLUMNS if group in columns}
+    sizes = [max((point.n for point in points), default=0) for points in by_group.values()]
+    is_one = set(columns) == set(COLUMNS) and sizes.count(0) == len(sizes) - 2 and sizes.count(sizes[-1]) == 2
+    points = by_group[ALL] if is_one else [point for points in by_group.values() for point in points]
     if axis == "condition":
         doses: Doses = {condition: [float(place)] for place, condition in enumerate(_conditions(run))}
     else:

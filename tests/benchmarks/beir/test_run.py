@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from ohr.engine.executors.inline import Inline
+from ohr.report.figures.data import read_panels
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.runner.run import run
@@ -140,3 +142,5 @@ def test_the_pipeline_draws_a_curve(tmp_path):
     assert means["stems", "clean"] > means["words", "clean"]
     curves = read_rows(folder / "curves.parquet")
     assert {row["noise"] for row in curves} == {"channel", "formatting"}
+    panels = read_panels(Run(folder), "evidence_loss")
+    assert [panel.group for panel in panels] == ["all"]  # all questions have one source, so its panel would be the same
