@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 from ohr.contracts import Document
@@ -93,12 +94,14 @@ def read_corpus(path: Path, data_set: str, language: str) -> Corpus:
     documents, domain = list[Document](), quoted_id(data_set)
     starts, sizes, digests, empty = array("q"), array("q"), bytearray(), set()
     faults: list[Fault] = []
+    known: set[tuple[str, ...]] = set()
     state = state_of(path)
     with opened(path) as file:
         for line in records(path, file, faults):
             document = Document(f"{domain}/{quoted_id(line.name)}", domain, language, 1)
             text = joined(text_of(line, "title", faults), text_of(line, "text", faults))
             documents.append(document)
+            known.add(tuple(line.record))
             starts.append(line.start)
             sizes.append(line.size)
             digests += sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -108,6 +111,8 @@ def read_corpus(path: Path, data_set: str, language: str) -> Corpus:
             raise DataError("\n".join(sentences(faults)))
         if not documents:
             raise DataError(f"{path}: has no document")
+        if not any("text" in keys for keys in known):
+            raise DataError(f"{path}: no document has `text`; their keys are {', '.join(dict.fromkeys(chain(*known)))}")
         descriptor = os.dup(file.fileno())
     places = {document.name: place for place, document in enumerate(documents)}
     corpus = Corpus(tuple(documents), places, starts, sizes, bytes(digests), frozenset(empty), path, state, descriptor)

@@ -99,6 +99,8 @@ def _put_together(corpus: Corpus, queries: Queries, judgments: Judgments) -> Dat
             asked.append(_question(query, text, grades, corpus))
     if not asked:
         raise DataError(f"{judgments.path}: no query of queries.jsonl has a relevant document in it")
+    if not any(page.document in corpus.places for question in asked for page in question.relevant if page.grade > 0):
+        raise DataError(f"{judgments.path}: the corpus has none of the documents that are relevant in it")
     notes = [*judgments.notes, *sentences(faults)]
     return DataSet(corpus.documents, tuple(asked), queries.places, tuple(notes), corpus)
 

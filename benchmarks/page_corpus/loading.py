@@ -1,6 +1,6 @@
 """A page corpus, read from its Parquet files, which are read again after a change."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from ohr.messages.faults import Fault, sentences
 
 from ..copies import Copy
 from .corpus import Pages, read_pages
-from .layout import SAMPLE, parquet_files
+from .layout import NAMES, SAMPLE, parquet_files
 from .queries import read_questions
 
 
@@ -51,4 +51,16 @@ def _load(
     paths: Mapping[str, tuple[Path, ...]] = dict(files)
     pages = read_pages(paths, quoted_id(name), language, faults)
     places, questions = read_questions(paths, pages, languages, faults)
-    return PageCopy(pages.documents, questions, places, tuple(sentences(faults)), pages)
+    notes = (*sentences(faults), *_absent(pages))
+    return PageCopy(pages.documents, questions, places, notes, pages)
+
+
+def _absent(pages: Pages) -> Iterator[str]:
+    """Yield what follows where the corpus has no column of documents or of texts."""
+    held = pages.shards[0].columns.keys()
+    if "document" not in held:
+        names = " or ".join(NAMES["corpus"]["document"])
+        yield f"the corpus has no column {names}: each page is a document, and intervals do not cluster pages"
+    if "text" not in held:
+        names = " or ".join(NAMES["corpus"]["text"])
+        yield f"the corpus has no column {names}: there is no ground truth, and text retrieval needs an OCR engine"

@@ -23,10 +23,13 @@ _SIDE = "A run's folder or name, RUN:CONDITION, or a TREC file."
 def compare(
     first: Annotated[str, typer.Argument(metavar="A", help=_SIDE, show_default=False)],
     second: Annotated[str, typer.Argument(metavar="B", help=_SIDE, show_default=False)],
-    metric: Annotated[
-        str | None,
+    metrics: Annotated[
+        list[str] | None,
         typer.Option(
-            help="Any metric of the runs, by default each stage's headline and the spec's own; or a measure of files."
+            "--metric",
+            "--measure",
+            metavar="NAME",
+            help="Of runs, by default each stage's headline and the spec's own; or of files. May be repeated.",
         ),
     ] = None,
     group: Annotated[str, typer.Option(metavar="SOURCE", help="Evidence source: text, table, ...; all.")] = "all",
@@ -69,11 +72,11 @@ def compare(
     if _are_files(first, second, runs, qrels):
         if group != "all":
             raise typer.BadParameter("files of TREC have no evidence sources: leave out --group")
-        found = _of_files(first, second, qrels, [metric] if metric else None, margin, clusters)
+        found = _of_files(first, second, qrels, metrics, margin, clusters)
     elif qrels or clusters:
         raise typer.BadParameter("--qrels and --clusters are for files of TREC: a run of ohr has its own")
     else:
-        found, reasons = _of_runs(first, second, metric, group, margin, runs)
+        found, reasons = _of_runs(first, second, metrics or (), group, margin, runs)
     judgment = Judgment.of(found, rules, reasons)
     if junit is not None:
         put_junit(judgment, junit, (first, second), perf_counter() - began, force=force)
@@ -129,7 +132,7 @@ def _of_files(
 
 
 def _of_runs(
-    first: str, second: str, metric: str | None, group: str, margin: float | None, runs: Path
+    first: str, second: str, metrics: Sequence[str], group: str, margin: float | None, runs: Path
 ) -> tuple["Compared", list[str]]:
     """Compare two runs; returns why items of theirs failed, too."""
     from ohr.report.headlines import failed_items
@@ -139,7 +142,7 @@ def _of_runs(
     if group not in GROUPS:
         raise typer.BadParameter(f"choose one of {', '.join(GROUPS)} (got {group!r})", param_hint="'--group'")
     sides = _side(first, runs), _side(second, runs)
-    return compare_sides(*sides, metric, group, margin), [failed_items(side.run.manifest) for side in sides]
+    return compare_sides(*sides, metrics, group, margin), [failed_items(side.run.manifest) for side in sides]
 
 
 def _side(text: str, runs: Path) -> "Side":

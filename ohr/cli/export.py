@@ -84,7 +84,7 @@ def export(
     force: Force = False,
     runs: RunsFolder = RUNS,
 ) -> None:
-    """Write a run as tables, texts, rankings, answers or runs of MLflow.
+    """Write a run as files of other programs, or log it to MLflow.
 
     A row of the table is a condition, a column a pipeline; with --by, a column is a group of questions. The CSV has
     every row of the summary; --metric, --by and --stage restrict it too. With --table, a table of the report is written
@@ -179,7 +179,7 @@ def _folders(
     note: Note,
 ) -> None:
     """Write what needs a folder of files."""
-    from ohr.report.exports.answers import export_answers
+    from ohr.report.exports.answers import export_answers, read_back
     from ohr.report.exports.trec import export_trec
     from ohr.results.page_texts import export_texts
 
@@ -198,6 +198,7 @@ def _folders(
         note(
             f"{counted(done.answers, 'answer')}{failed} in {counted(done.files, 'file')} of {layout.value} in {answers}"
         )
+        note(f"score them again: ohr score answers FILE {read_back(run)}")
 
 
 def _mlflow(run: "Run", uri: str, note: Note) -> None:

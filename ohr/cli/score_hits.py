@@ -25,7 +25,12 @@ def hits(
     ],
     measure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="As ir_measures has it; may be repeated.  [default: nDCG@10, R@100, RR]"),
+        typer.Option(
+            "--measure",
+            "--metric",
+            metavar="NAME",
+            help="As ir_measures has it; may be repeated.  [default: nDCG@10, R@100, RR]",
+        ),
     ] = None,
     margin: Annotated[
         float | None, typer.Option(min=0, max=1, help="Difference that matters; by default 0.02.")

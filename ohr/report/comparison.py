@@ -11,6 +11,7 @@ from ohr.report.views.view import Interval
 from ohr.results.derived.comparison import Compared, Pair
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.rules import figures
+from ohr.statistics.estimate import POINTS_ONLY
 
 
 def table(compared: Compared) -> tuple[list[str], list[list[str]]]:
@@ -36,6 +37,22 @@ def table(compared: Compared) -> tuple[list[str], list[list[str]]]:
     return headers, rows
 
 
+LEGEND = (
+    "questions: those on which B scores less, and more; detectable: the difference that four of five such studies show"
+)
+"""Meaning of two columns of the table."""
+
+
+def few(compared: Compared) -> str:
+    """Return a remark where there are few documents, or few that changed; else ""."""
+    notes = dict.fromkeys(pair.found.difference.note for pair in compared.pairs)
+    notes = {note: None for note in notes if note not in ("", POINTS_ONLY)}
+    return f"{'; '.join(note.replace('document', compared.cluster) for note in notes)}: {_FEW}" if notes else ""
+
+
+_FEW = "read intervals with care; a blank `detectable` cannot be known"
+
+
 def failures(compared: Compared, reasons: Sequence[str]) -> list[str]:
     """Return how many comparisons cannot be judged, and why; nothing where all can.
 
@@ -51,7 +68,8 @@ def sentences(compared: Compared) -> list[str]:
     """Return the finding of a comparison: what is shown, with all comparisons taken together."""
     shown = [pair for pair in compared.pairs if pair.shown]
     same = [pair for pair in compared.pairs if pair.verdict in ("same", "small")]
-    if not (count := sum(pair.verdict != FAILED for pair in compared.pairs)):
+    count, unjudged = len(compared.pairs), sum(pair.verdict == FAILED for pair in compared.pairs)
+    if unjudged == count:
         return ["Nothing can be said: too much failed in every comparison."]
     family = f" of {count} comparisons (corrected for all of them by Holm's method)" if count > 1 else ""
     lines = []
@@ -63,6 +81,8 @@ def sentences(compared: Compared) -> list[str]:
             lines.append(f"B scores {word} {where}{_words(most, count)}.")
     if same:
         lines.append(f"Shown to be within {compared.margin:g} of each other: {len(same)} of {count}.")
+    if unjudged:
+        lines.append(f"Too much failed for a verdict: {unjudged} of {count}.")
     if all(pair.verdict == "identical" for pair in compared.pairs):
         lines.append("Every score is the same on both sides.")
     elif not shown:
@@ -113,9 +133,12 @@ def _plain(pair: Pair) -> Mapping[str, Any]:
 def _words(pair: Pair, count: int) -> str:
     difference, wide = pair.found.difference, (pair.found.wide_low, pair.found.wide_high)
     low, high = wide if count > 1 else (difference.low, difference.high)
+    change = "loss"
+    if difference.mean < 0:
+        change, low, high = "gain", -high, -low
     among = f", wide enough for all {count} comparisons" if count > 1 else ""
     p = f", p = {pair.p_holm:.2g}" if not isnan(pair.p_holm) else ""
-    return f"{abs(difference.mean):.3f} (95% interval of the loss {low:.3f} to {high:.3f}{among}{p})"
+    return f"{abs(difference.mean):.3f} (95% interval of the {change} {low:.3f} to {high:.3f}{among}{p})"
 
 
 def _short(value: float) -> str:

@@ -9,6 +9,7 @@ from ohr.messages.wording import counted, points, without_clean_text
 from ohr.results.derived.losses import Loss, distinctive, left_out, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
 from ohr.results.run import Run
+from ohr.results.tables.groups import STAGES
 from ohr.statistics.signs import FEWEST
 
 METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeric F1"}
@@ -43,12 +44,21 @@ def headline(run: Run) -> list[str]:
     losses = distinctive(read_losses(run))
     found = _failures(run.manifest, losses)
     if not losses:
-        nothing = "it has no condition without noise, or no question with an answer or evidence and with clean text"
-        return [*found, f"This run cannot show a cost of noise: {nothing}."]
+        return [*found, f"This run cannot show a cost of noise: {_lacking(run)}."]
     found += findings(losses)
     if missing := left_out(run):
         found.append(f"{without_clean_text(missing)}.")
     return found
+
+
+def _lacking(run: Run) -> str:
+    """Return what a run without losses lacks: clean text, another condition, or questions that can be scored."""
+    types = {row["noise_type"] for row in run.rows("summary", ["stage", "noise_type"]) if row["stage"] in STAGES}
+    if types == {"none"}:
+        return "it has no condition but the clean text"
+    if "none" not in types:
+        return "it has no condition without noise"
+    return "no question has an answer or evidence, and clean text"
 
 
 def findings(losses: Sequence[Loss]) -> list[str]:

@@ -123,6 +123,8 @@ def _inner(table: Floats, clusters: Clusters, found: Sequence[Estimate], alpha: 
         if one.changed >= CHANGED and not np.isnan(one.se):
             reach = float(quantile(1 - alpha, one.df)) * one.se
             ends[row] = max(-1, min(ends[row, 0], one.mean - reach)), min(1, max(ends[row, 1], one.mean + reach))
+        if one.p > 2 * alpha:  # the test does not reject at this level, so the interval must hold 0
+            ends[row] = min(ends[row, 0], 0.0), max(ends[row, 1], 0.0)
     return [(low, high) for low, high in ends.tolist()]
 
 

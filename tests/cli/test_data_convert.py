@@ -76,7 +76,7 @@ def test_a_layout_of_ohrbench_gets_another_markup(results, tmp_path):
     [
         (
             ["{root}/mineru", "{root}", "--format", "mineru"],
-            "{root}: is a folder with files that ohr did not write, or that was changed since: name another with OUT, "
+            "{root}: is a folder that has files already: name another with OUT, "
             "or add --force, which keeps it as {root.name}.bak-TIME",
         ),
         (

@@ -49,7 +49,9 @@ def test_what_cannot_be_written_is_refused(ohr_here, options, said):
 
 def test_answers_are_exported_and_scored(ohr_here, tmp_path):
     done = ohr_here("export", "small", "--answers", tmp_path / "out", "--as", "promptfoo")
-    assert done.stdout.splitlines()[-1].endswith(f" answers in 6 files of promptfoo in {tmp_path / 'out'}")
+    *_, written, again = done.stdout.splitlines()
+    assert again.startswith("score them again: ohr score answers FILE --benchmark mini --set ")
+    assert written.endswith(f" answers in 6 files of promptfoo in {tmp_path / 'out'}")
     file = next((tmp_path / "out").glob("ground_truth--*bm25*"))
     scored = ohr_here("score", "answers", file)
     assert scored.exit_code == 0 and "benchmark: the file itself" in scored.stdout

@@ -137,7 +137,7 @@ def test_the_data_of_a_report_is_replaced_until_something_else_is_among_it(place
     (place / "out-data/mine.txt").write_text(FOREIGN)
     before = content(place)
     done = ohr(*command)
-    assert done.exit_code == 2 and "out-data: is a folder with files that ohr did not write" in done.stderr
+    assert done.exit_code == 2 and "out-data: is a folder that has files already" in done.stderr
     assert content(place) == before
 
 

@@ -132,9 +132,10 @@ def test_what_is_odd_about_the_files_is_noted(file):
         "a: 1 topic not in the qrels, left out: x",
         "a: 2 topics of the qrels missing, scored 0: q98, unused",
         "b: 42 topics of the qrels missing, scored 0: q0, q2, q3 and 39 more",
-        "topics with equal scores: 1 of b: trec_eval ranks these documents by id, the last one first, and looks at 7 "
-        "digits of a score; RR@10 may rank them otherwise",
-        "2 topics of the qrels in no run: leave them out of the qrels if nobody asked them",
+        "topics with equal scores: 1 of b: trec_eval ranks these documents by id, the last one first, looks at 7 "
+        "digits of a score, and never at the rank; RR@10 may rank them otherwise",
+        "with fewer documents for each topic than the largest cutoff (10) counts: a (4), b (2)",
+        "2 topics of the qrels in no run: if nobody asked them, leave them out of the qrels",
     )
     assert hits.scores[:, :, hits.topics.index("unused")].tolist() == [[0, 0, 0], [0, 0, 0]]
     assert len(hits.clusters.counts) == 42

@@ -111,10 +111,15 @@ def test_a_run_without_clean_text_says_so(runs):
     run.score(noisy, {"lcs": [0.5] * 12})
     folder = finished(run)
     assert read_losses(Run(folder)) == []
-    assert headline(Run(folder)) == [
-        "This run cannot show a cost of noise: it has no condition without noise, or no question with an answer or "
-        "evidence and with clean text."
-    ]
+    assert headline(Run(folder)) == ["This run cannot show a cost of noise: it has no condition without noise."]
+
+
+def test_a_run_with_clean_text_alone_says_so(runs):
+    run = runs.make(12)
+    clean = run.base("clean", kind="none")
+    run.score(clean, {"lcs": [0.5] * 12})
+    (line,) = headline(Run(finished(run)))
+    assert line == "This run cannot show a cost of noise: it has no condition but the clean text."
 
 
 @pytest.mark.parametrize("documents", [1, 4])

@@ -70,9 +70,12 @@ def say_judgment(judgment: Judgment, first: str, second: str) -> None:
 
 def say_pairs(compared: "Compared") -> None:
     """Print the table of a comparison, and its findings."""
-    from ohr.report.comparison import sentences, table
+    from ohr.report.comparison import LEGEND, few, sentences, table
 
     say_table(*table(compared))
+    say(LEGEND)
+    if remark := few(compared):
+        say(remark)
     for line in sentences(compared):
         say(line)
 

@@ -60,6 +60,26 @@ def export_answers(run: Run, out: Path, layout: Layout, *, force: bool = False) 
     return Exported(len(groups), count, failed)
 
 
+def read_back(run: Run) -> str:
+    """Return the options of `ohr score answers` that name a run's benchmark, so that a file has the run's scores.
+
+    Fields of the benchmark that have their defaults are left out.
+    """
+    import json
+    from shlex import quote
+
+    from ohr.contracts import yaml_keys
+    from ohr.registry import Registry
+
+    keys = dict(run.manifest["spec"]["benchmark"])
+    kind = str(keys.pop("kind"))
+    fields = yaml_keys(Registry().load("benchmark", kind))
+    root = [f"--root {quote(str(keys.pop('root')))}"] if "root" in keys else []
+    own = {name: value for name, value in keys.items() if name in fields and value != fields[name].default}
+    options = [f"--set {quote(f'{name}={json.dumps(value, ensure_ascii=False)}')}" for name, value in own.items()]
+    return " ".join([f"--benchmark {quote(kind)}", *root, *options])
+
+
 def _about(run: Run, place: Sequence[Any]) -> dict[str, str]:
     """Return where answers are from."""
     names = ("stage", "knowledge_base", "condition", *_PIPELINE)

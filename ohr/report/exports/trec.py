@@ -18,6 +18,8 @@ from ohr.results.score_arrays import Place, ScoreTable
 PageId = tuple[str, int]
 Row = Mapping[str, Any]
 
+_NOTHING = "nothing:found"
+"""In place of a document, where a question was asked and nothing was found."""
 _HIT = ["question_id", "rank", "score", "document", "pages"]
 
 
@@ -144,6 +146,8 @@ def _ranked(run: Run, place: Place, base: str, names: _Names, judged: Mapping[st
             hits.setdefault(row["question_id"], []).append(row)
             several += len(row["pages"]) > 1
     lines = []
+    for topic in judged.keys() - failed - hits.keys() if hits else ():  # else a tool would think that it was not asked
+        lines.append(f"{token(topic)} Q0 {_NOTHING} 1 0")
     for topic, found in hits.items():
         times: Counter[str] = Counter()
         ranked: list[tuple[str, float]] = []

@@ -6,7 +6,7 @@ from typing import Any
 
 from ohr.report.views.view import Cell, Interval, View
 from ohr.results.derived.hits import Hits
-from ohr.statistics.estimate import NO_INTERVAL
+from ohr.statistics.estimate import FEW_DOCUMENTS, NO_INTERVAL
 
 
 def means(hits: Hits) -> View:
@@ -27,6 +27,9 @@ def means(hits: Hits) -> View:
     how = f"Means over all topics of the qrels, with 95% intervals over {by}; a missing topic scores 0."
     if len(hits.clusters.counts) < NO_INTERVAL:
         how += f" Fewer than {NO_INTERVAL} {by} give no interval."
+    marks = {one.note for estimates in hits.means() for one in estimates} & {FEW_DOCUMENTS}
+    if marks:
+        how += f" The {by} are few, of which some have most topics: read intervals with care."
     return View.whole("Scores of runs", how, rows, ["run", *hits.measures, "topics", "missing"])
 
 

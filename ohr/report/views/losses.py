@@ -48,8 +48,9 @@ def against_clean_text(run: Run) -> list[View]:
     ]
     how = (
         "Lost: the clean score minus this one, question by question, with its interval over documents. Detectable: "
-        "the loss that four of five such studies would show. Not shown: the interval holds 0, which is not "
-        "the same as no loss. Failed: compared questions that failed and scored 0; beyond "
+        "the loss that four of five such studies would show. A verdict is about its row by itself; the findings above "
+        "judge all rows together. Not shown: the interval holds 0, which is not the same as no loss. "
+        "Failed: compared questions that failed and scored 0; beyond "
         f"{100 * MOST_FAILED:.0f}% there is no verdict."
     )
     return [View.whole("Loss against the clean text", how, lines, lines[0])] if lines else []

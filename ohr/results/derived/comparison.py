@@ -104,14 +104,14 @@ def judged(candidates: Sequence[Candidate], clusters: Clusters, margin: float) -
 
 
 def compare_sides(
-    first: Side, second: Side, metric: str | None = None, group: str = ALL, margin: float | None = None
+    first: Side, second: Side, metrics: Sequence[str] = (), group: str = ALL, margin: float | None = None
 ) -> Compared:
     """Compare every cell that two sides share, on the questions that they share.
 
     Args:
         first: the side that the other is compared with.
         second: the other side.
-        metric: any metric; by default each stage's headline, and the first run's own of its spec.
+        metrics: any of the runs; by default each stage's headline, and the first run's own of its spec.
         group: of evidence sources.
         margin: difference that matters; by default the first run's own.
 
@@ -128,14 +128,14 @@ def compare_sides(
     cells = list(_cells(first, second, tables))
     if cells and first.condition is second.condition is None:
         notes += _unmatched(tables, cells)
-    if metric is not None:
+    if metrics:
         known = sorted({name for place, _ in cells for name in tables[0].read(place).metrics})
-        if metric not in known:
-            raise DataError(f"{first.run.folder}: has no metric {metric!r}; it has {', '.join(known)}")
+        if absent := [name for name in metrics if name not in known]:
+            raise DataError(f"{first.run.folder}: has no metric {absent[0]!r}; it has {', '.join(known)}")
     shown, silent = first.run.shown_metrics, silent_cells(first.run)
     candidates = []
     for one, two in cells:
-        for name in (metric,) if metric else shown[one.stage]:
+        for name in dict.fromkeys(metrics) or shown[one.stage]:
             sides = [table.read(place).only([name]) for table, place in zip(tables, (one, two), strict=True)]
             scores = paired(sides[0].values[0][here], sides[1].values[0][there])
             if not np.isnan(scores).all():

@@ -77,7 +77,7 @@ def read_hits(
     ready = Measures(measures or USUAL, judgments)
     grouped, notes = _clusters(ready.topics, clusters)
     notes = [*judgments.notes, *_unjudgeable(judgments), *notes]
-    scores, missing, tied = [], [], dict[str, int]()
+    scores, missing, tied, depths = [], [], dict[str, int](), dict[str, int]()
     for path, name in zip(runs, names, strict=True):
         values, absent = [], []
         for file in _draws(path):
@@ -87,12 +87,13 @@ def read_hits(
             label = name if file == path else f"{name}/{file.name}"
             notes += [*run.notes, *_about(run, label, judgments, absent[-1])]
             tied[label] = run.tied
+            depths[label] = int(np.diff(run.starts).max())
         scores.append(np.mean(values, axis=0))
         missing.append(np.any(absent, axis=0))
-    notes += _ties(tied, ready.of_others())
+    notes += [*_ties(tied, ready.of_others()), *_shallow(depths, ready.deepest)]
     if len(runs) > 1 and (alone := int(np.all(missing, axis=0).sum())):
         notes.append(
-            f"{counted(alone, 'topic')} of the qrels in no run: leave them out of the qrels if nobody asked them"
+            f"{counted(alone, 'topic')} of the qrels in no run: if nobody asked them, leave them out of the qrels"
         )
     cluster = "topic" if clusters is None else "document"
     return Hits(names, ready.names, ready.topics, np.stack(scores), np.stack(missing), grouped, cluster, tuple(notes))
@@ -168,8 +169,14 @@ def _ties(tied: Mapping[str, int], others: Sequence[str]) -> Iterator[str]:
         other = f"; {', '.join(others)} may rank them otherwise" if others else ""
         yield (
             f"topics with equal scores: {named(counts)}: trec_eval ranks these documents by id, the last one first, "
-            f"and looks at 7 digits of a score{other}"
+            f"looks at 7 digits of a score, and never at the rank{other}"
         )
+
+
+def _shallow(depths: Mapping[str, int], deepest: int) -> Iterator[str]:
+    """Yield which runs end before the largest cutoff: what is below their end counts as not found."""
+    if short := [f"{name} ({depth:,})" for name, depth in depths.items() if depth < deepest]:
+        yield f"with fewer documents for each topic than the largest cutoff ({deepest:,}) counts: {named(short)}"
 
 
 def _unjudgeable(judgments: Judgments) -> Iterator[str]:

@@ -41,6 +41,11 @@ class Measures:
         parts = [self.topics[place : place + _PART] for place in range(0, len(self.topics), _PART)]
         self._parts = [(part, self._evaluator(judgments, part)) for part in parts]
 
+    @property
+    def deepest(self) -> int:
+        """The largest cutoff of a measure; 0 where none has one."""
+        return max((int(measure.params.get("cutoff") or 0) for measure in self._measures), default=0)
+
     def scores(self, run: RankedRun) -> NDArray[np.float64]:
         """Return the (measures, topics) scores of a run: 0 where it has no document of a topic.
 

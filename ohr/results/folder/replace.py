@@ -54,12 +54,11 @@ def refuse(path: Path, option: str, *, force: bool = False) -> None:
     if not above.is_dir():
         raise DataError(f"{path}: cannot be written: {above} is not a folder")
     if not force and not _may_replace(path):
-        kind = "a folder with files" if path.is_dir() else "a file"
+        kind = "a file that ohr did not write, or that was changed since"
+        if path.is_dir():
+            kind = "a folder that has files already"
         named = f"name another with {option}" if option else "move it away"
-        raise DataError(
-            f"{path}: is {kind} that ohr did not write, or that was changed since: {named}, "
-            f"or add --force, which keeps it as {path.name}.bak-TIME"
-        )
+        raise DataError(f"{path}: is {kind}: {named}, or add --force, which keeps it as {path.name}.bak-TIME")
 
 
 def set_aside(path: Path) -> None:

@@ -134,7 +134,7 @@ def test_the_runs_own_means_and_losses_come_back_to_the_digit(ranks, tmp_path):
     files = [out / "runs" / "gt.tokens.bm25.trec", out / "runs" / "fmt.tokens.bm25"]  # the second one has two draws
     hits = read_hits(files, out / "qrels.txt", ["nDCG@10", "RR"], out / "clusters.tsv")
     again = compare_hits(hits, ranks.choices.margin)
-    own = compare_sides(Side(ranks, "gt"), Side(ranks, "fmt"), "ndcg")
+    own = compare_sides(Side(ranks, "gt"), Side(ranks, "fmt"), ["ndcg"])
     assert hits.topics == ScoreTable.of(ranks).questions.ids
     theirs, ours = again.pairs[0].found, own.pairs[0].found
     for name in ("mean", "low", "high", "p", "n", "documents"):
