@@ -47,6 +47,10 @@ class Beir(CopyBenchmark, kind="beir"):
         Font,
         Field(description="Of page images: dejavu (Matplotlib's), ascii (Pillow's), or a TrueType or OpenType file."),
     ] = "dejavu"
+    missing_glyphs: Annotated[
+        Literal["fail", "leave_out"],
+        Field(description="What becomes of characters that the font lacks: the page fails, or does without them."),
+    ] = "fail"
     dpi: Annotated[int, Field(ge=50, le=600, description="Resolution of the page images.")] = 150
 
     @property
@@ -67,13 +71,14 @@ class Beir(CopyBenchmark, kind="beir"):
         """Draw the document's text."""
         if index:
             raise DataError(f"{document.name}: no page {index}: a document is one page")
-        return render(self._corpus.text(document.name), self.font, self.dpi, document.name)
+        text, leave_out = self._corpus.text(document.name), self.missing_glyphs == "leave_out"
+        return render(text, self.font, self.dpi, document.name, leave_out=leave_out)
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the document's text, and what it is drawn with."""
         digest = self._corpus.digest(document.name)
         if images:
-            return key("images", document.name, digest, self.dpi, *rendered_from(self.font))
+            return key("images", document.name, digest, self.dpi, self.missing_glyphs, *rendered_from(self.font))
         return key("truth", document.name, digest)
 
     @classmethod

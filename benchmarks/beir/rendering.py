@@ -1,7 +1,7 @@
 """Text as a page image: black on white, one column, as wide as A4 and as long as the text."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -34,11 +34,12 @@ _SHOWN = 5
 """Characters that an error names."""
 
 
-def render(text: str, font: Font, dpi: int, name: str) -> Image:
+def render(text: str, font: Font, dpi: int, name: str, *, leave_out: bool = False) -> Image:
     """Draw a text.
 
     Args:
         name: of the document, for messages.
+        leave_out: do without characters that the font lacks, in place of an error.
 
     Returns:
         (height, width, 3).
@@ -51,7 +52,10 @@ def render(text: str, font: Font, dpi: int, name: str) -> Image:
 
     face = _face(font, round(_SIZE * dpi))
     text = _visible(text)
-    _refuse_absent(text, face, font, name)
+    if absent := sorted(sign for sign in set(text) if not sign.isspace() and _is_absent(face, sign)):
+        if not leave_out:
+            raise DataError(f"{name}: {_lacking(absent, font)}")
+        text = text.translate(dict.fromkeys(map(ord, absent)))
     margin, step = round(_MARGIN * dpi), round(_SIZE * dpi * _LEADING)
     width = round(_WIDTH * dpi)
     lines: list[str] = []
@@ -132,13 +136,13 @@ def _visible(text: str) -> str:
     return "".join(sign for sign in composed if sign.isspace() or unicodedata.category(sign) not in ("Cc", "Cf"))
 
 
-def _refuse_absent(text: str, face: "FreeTypeFont", font: Font, name: str) -> None:
-    absent = sorted(sign for sign in set(text) if not sign.isspace() and _is_absent(face, sign))
-    if absent:
-        some = ", ".join(f"{sign} (U+{ord(sign):04X})" for sign in absent[:_SHOWN])
-        more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
-        wider = "`font: dejavu`, or " if font == "ascii" else ""
-        raise DataError(f"{name}: the font lacks {some}{more}: take {wider}`font:` with the path of one that has them")
+def _lacking(absent: Sequence[str], font: Font) -> str:
+    """Return which characters a font lacks, and what helps."""
+    some = ", ".join(f"{sign} (U+{ord(sign):04X})" for sign in absent[:_SHOWN])
+    more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
+    wider = "`font: dejavu`, or " if font == "ascii" else ""
+    helps = f"take {wider}`font:` with the path of one that has them, or `missing_glyphs: leave_out`"
+    return f"the font lacks {some}{more}: {helps}"
 
 
 @lru_cache(maxsize=100_000)

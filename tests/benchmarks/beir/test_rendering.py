@@ -61,8 +61,10 @@ def test_characters_that_the_font_lacks_are_named_and_not_drawn_as_boxes(data_se
         image(data_set.read(font="ascii"))
     with pytest.raises(DataError, match=r"the font lacks \S \(U\+4E2D\): take `font:` with the path"):
         image(data_set.read())
+    plain = image(data_set.read(missing_glyphs="leave_out"))
     data_set.corpus[0]["text"] = "\u03b1-catenin \u2265 5 \u2013"
     assert image(data_set.read()).min() == 0
+    assert np.array_equal(image(data_set.read()), plain)
 
 
 def test_without_matplotlib_texts_are_read_and_images_say_what_they_need(data_set, monkeypatch):
