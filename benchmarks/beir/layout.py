@@ -30,9 +30,9 @@ def file_of(root: Path, name: str) -> Path:
 
 
 def splits(root: Path) -> Mapping[str, Path]:
-    """Return the files of judgments by split; of several files of a split, the one whose name comes first."""
+    """Return the files of judgments by split; of several files of a split, the .tsv."""
     found: dict[str, Path] = {}
-    for path in sorted((root / "qrels").glob("*")):
+    for path in sorted((root / "qrels").glob("*"), key=lambda path: (".tsv" not in path.suffixes, path.name)):
         name = path.name.removesuffix(".gz")
         if path.is_file() and name.endswith(_QRELS):
             found.setdefault(name[: name.rindex(".")], path)

@@ -101,6 +101,11 @@ def _put_together(corpus: Corpus, queries: Queries, judgments: Judgments) -> Dat
         raise DataError(f"{judgments.path}: no query of queries.jsonl has a relevant document in it")
     if not any(page.document in corpus.places for question in asked for page in question.relevant if page.grade > 0):
         raise DataError(f"{judgments.path}: the corpus has none of the documents that are relevant in it")
+    faults += [
+        Fault("query", "with the id of a document, which it does not find: BEIR leaves it out, too", question.id)
+        for question in asked
+        if question.hidden
+    ]
     notes = [*judgments.notes, *sentences(faults)]
     return DataSet(corpus.documents, tuple(asked), queries.places, tuple(notes), corpus)
 
@@ -125,6 +130,7 @@ def _question(query: str, text: str, grades: Mapping[str, float], corpus: Corpus
         domain=domain,
         places=tuple((page.document, page.page) for page in there[:_MOST_PLACES]),
         relevant=judged,
+        hidden=((own, 0),) if (own := f"{domain}/{quoted_id(query)}") in corpus.places else (),
     )
 
 

@@ -93,7 +93,7 @@ def _are_files(first: str, second: str, runs: Path, qrels: Path | None) -> bool:
     sides = (first, second)
     are_files = [_is_ranked(Path(side)) for side in sides]
     folders = [side.partition(":")[0] for side in sides]
-    are_runs = [Path(folder).is_dir() or (runs / folder).is_dir() for folder in folders]
+    are_runs = [bool(folder) and any(map(_is_run, (Path(folder), runs / folder))) for folder in folders]
     if any(are_files) or (qrels is not None and not all(are_runs)):
         for side, folder, is_file, is_run in zip(sides, folders, are_files, are_runs, strict=True):
             if is_run and not is_file:
@@ -104,6 +104,13 @@ def _are_files(first: str, second: str, runs: Path, qrels: Path | None) -> bool:
             if not is_file:
                 raise DataError(f"{side}: there is no such file")
     return all(are_files)
+
+
+def _is_run(path: Path) -> bool:
+    """Report whether a folder is a run of ohr, or holds runs."""
+    from ohr.results.folder.run_folder import MANIFEST
+
+    return any(any(path.glob(pattern)) for pattern in (MANIFEST, f"*/{MANIFEST}"))
 
 
 def _is_ranked(path: Path) -> bool:

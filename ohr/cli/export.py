@@ -104,6 +104,7 @@ def export(
         )
     _refuse_same([*wanted.values(), *folders])
     opened = open_run(run, runs)
+    _refuse_run(opened, [*wanted.values(), *folders])
     note = report if _PRINTED in wanted.values() else say
     for name, path in wanted.items():
         if path != _PRINTED:
@@ -129,6 +130,14 @@ def _refuse_same(targets: Sequence[Path]) -> None:
     named = [path.resolve() for path in targets if path != _PRINTED]
     if len(set(named)) < len(named):
         raise typer.BadParameter("two options name one file: give each its own")
+
+
+def _refuse_run(run: "Run", targets: Sequence[Path]) -> None:
+    """Refuse a target that is the run's own folder, or one that holds it: --force would move the run away."""
+    folder = run.folder.resolve()
+    for target in targets:
+        if target != _PRINTED and target.resolve() in (folder, *folder.parents):
+            raise typer.BadParameter(f"{target} holds the run itself: name another place")
 
 
 def _chosen(table: str | None, wanted: "Wanted") -> "Wanted":
@@ -190,6 +199,8 @@ def _folders(
         note(f"{counted(ranks.runs, 'run file')} and judgments of {counted(ranks.topics, 'topic')} in {trec}")
         if ranks.failed:
             note(f"{counted(ranks.failed, 'ranking')} of failed questions left out: they score 0 in the run, too")
+        if ranks.scale > 1:
+            note(f"grades are multiplied by {ranks.scale:,}, since such files have whole numbers: nDCG is the same")
         if ranks.several:
             note(f"{counted(ranks.several, 'hit')} on several pages, each a line of its own: ranks after it are larger")
     if answers is not None:

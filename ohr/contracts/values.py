@@ -66,6 +66,7 @@ class Question:
         asked: False for what is measured on its page alone: no retriever or generator gets it.
         relevant: the pages that rankings are scored by, where they have grades or are of several documents; `document`
             is then the first of those with the highest grade, `pages` and `evidence` are its own.
+        hidden: pages that a retriever does not find for it: the question is itself a document of the corpus.
     """
 
     id: str
@@ -83,6 +84,7 @@ class Question:
     groups: tuple[tuple[str, str], ...] = ()
     asked: bool = True
     relevant: tuple[Relevant, ...] = ()
+    hidden: tuple[tuple[str, int], ...] = ()
 
     @property
     def grades(self) -> Mapping[tuple[str, int], float]:

@@ -143,6 +143,8 @@ def read_inputs(spec: Spec) -> Inputs:
     if not any(question.asked for question in questions) and set(spec.evaluate) != {"page"}:
         raise SpecError(f"benchmark {spec.benchmark.kind}: has no question to ask: use `evaluate: [page]`")
     _check_languages(spec, documents)
+    if {"generation", "overall"} & set(spec.evaluate) and not any(question.answers for question in questions):
+        warnings.append("no question has an accepted answer: answers are asked for, and not scored")
     truth = Truth(spec.benchmark, documents)
     copies = find_copies(truth) if spec.benchmark.scoring.name == "clean" and "retrieval" in spec.evaluate else {}
     warnings += _repeated(copies)

@@ -1,5 +1,6 @@
 """Runs and judgments of retrieval as TREC and BEIR have them: a line for each document, fields between blanks."""
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,10 +23,12 @@ QRELS = Layout(
     "a file of qrels", {4: ("topic", "iteration", "document", "grade"), 3: ("topic", "document", "grade")}, "grade"
 )
 """Layouts of judgments: TREC's, and BEIR's with a header."""
-DOCUMENTS = Layout(
-    "a map of topics", {2: ("topic", "document"), 3: ("topic", "document", "domain")}, "", (b"\t", b",", b" ")
-)
+DOCUMENTS = Layout("a map of topics", {2: ("topic", "document"), 3: ("topic", "document", "domain")}, "", (b"\t", b" "))
 """Layouts of a map from topics to the documents that they are about."""
+
+
+_MOST = 1_000_000
+"""Largest grade: trec_eval takes memory for each grade up to the largest, and gives 0 where there is none left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +101,8 @@ def read_qrels(path: Path) -> Judgments:
     lines = read_lines(path, QRELS, other=RUN)
     (topic, topics), (document, documents) = lines.codes("topic"), lines.codes("document")
     grade = lines.table["grade"].to_numpy()
-    lines.refuse(~np.isfinite(grade) | (grade != np.trunc(grade)), "grade", "must be a whole number")
+    wrong = ~np.isfinite(grade) | (grade != np.trunc(grade)) | (np.abs(grade) > _MOST)
+    lines.refuse(wrong, "grade", f"must be a whole number, at most {_MOST:,}")
     again, notes = _repeated(topic, document, len(documents)), []
     differ = [rows for rows in again if grade[rows[0]] != grade[rows[1]]]
     if differ:
@@ -183,14 +187,16 @@ def _twice(lines: Lines, rows: Sequence[tuple[int, int]]) -> str:
 def read_topic_documents(path: Path) -> dict[str, tuple[str, str]]:
     """Read which document each topic is about, and the document's domain, "" where none is given.
 
-    The file has lines of `topic document` or `topic document domain`, between tabs, commas or blanks, with or without a
-    header; or, where its name ends with .json, a mapping of topics to documents.
+    The file has lines of `topic document` or `topic document domain`, between tabs or blanks, with or without a header.
+    One that ends with .csv is a table with these columns, one with .json a mapping of topics to documents.
 
     Raises:
         DataError: the file cannot be read, or has two documents for one topic.
     """
     if path.suffix.lower() == ".json":
         return _from_json(path)
+    if path.suffix.lower() == ".csv":
+        return _from_csv(path)
     lines = read_lines(path, DOCUMENTS)
     names = lines.table.column_names
     columns = [[texts[code] for code in codes.tolist()] for codes, texts in map(lines.codes, names)]
@@ -200,6 +206,27 @@ def read_topic_documents(path: Path) -> dict[str, tuple[str, str]]:
         if made.setdefault(topic, (about[0], about[1])) != (about[0], about[1]):
             raise DataError(f"{path}:{lines.number(row)}: topic {topic!r} has another document or domain above")
     return made
+
+
+def _from_csv(path: Path) -> dict[str, tuple[str, str]]:
+    """Read a table of topic, document and, if any, domain; names may be quoted, and a header is left out."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [(number, row) for number, row in enumerate(csv.reader(file), start=1) if any(row)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if rows and DOCUMENTS.is_header([name.encode() for name in rows[0][1]]):
+        rows = rows[1:]
+    documents: dict[str, tuple[str, str]] = {}
+    for number, row in rows:
+        if len(row) not in DOCUMENTS.fields or not all(row[:2]):
+            raise DataError(f"{path}:{number}: must have a topic and a document, and may have a domain")
+        topic, about = row[0], (row[1], row[2] if len(row) > 2 else "")
+        if documents.setdefault(topic, about) != about:
+            raise DataError(f"{path}:{number}: topic {topic!r} has another document or domain above")
+    if not documents:
+        raise DataError(f"{path}: has no line of {DOCUMENTS.thing}")
+    return documents
 
 
 def _from_json(path: Path) -> dict[str, tuple[str, str]]:

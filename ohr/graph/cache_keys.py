@@ -136,7 +136,7 @@ class Keys(Scored):
         Args:
             texts: keys of the chunks' texts, where the index was made without them.
         """
-        asked = [[q.id, q.text, q.document, q.pages, *([q.relevant] if q.relevant else [])] for q in questions]
+        asked = [[q.id, q.text, q.document, q.pages, *filter(None, (q.relevant, q.hidden))] for q in questions]
         return key("hits", index_key, list(texts), top_k, asked)
 
     def swapped(self, hits: str, searched: Sequence[str], read: Sequence[str]) -> str:

@@ -98,8 +98,8 @@ def _nothing_shown(compared: Compared, family: str, *, settled: bool) -> list[st
         lines.append(f'That is not "no effect": {counted(compared.documents, compared.cluster)} give no interval.')
     elif not settled:
         finds = [pair.found.detectable for pair in compared.pairs if not isnan(pair.found.detectable)]
-        least = f" four of five such studies would show a difference of {min(finds):.3f}," if finds else ""
-        lines.append(f'That is not "no effect":{least} and none is shown to be within {compared.margin:g}.')
+        least = f"four of five such studies would show a difference of {min(finds):.3f}, and " if finds else ""
+        lines.append(f'That is not "no effect": {least}none is shown to be within {compared.margin:g}.')
     return lines
 
 

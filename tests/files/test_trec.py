@@ -68,8 +68,8 @@ def test_grades_below_0_and_equal_lines_are_counted(file):
         ("", "file.txt: has no line of a file of qrels"),
         ("\n# nothing\n", "file.txt: has no line of a file of qrels"),
         (QRELS + "q1 0 d1 0\n", ":4: document 'd1' of topic 'q1' is listed again, after line 1 with another grade"),
-        (QRELS + "q3 0 d1 0.5\n", ":4: the grade must be a whole number (got '0.5')"),
-        (QRELS + "q3 0 d1 nan\n", ":4: the grade must be a whole number (got 'nan')"),
+        (QRELS + "q3 0 d1 0.5\n", ":4: the grade must be a whole number, at most 1,000,000 (got '0.5')"),
+        (QRELS + "q3 0 d1 nan\n", ":4: the grade must be a whole number, at most 1,000,000 (got 'nan')"),
         ("# x\n" + QRELS + "q3 0 d1 high\n", ":5: the grade must be a number (got 'high')"),
         (QRELS + "q3 0 d1\n", ":4: has 3 fields, and line 1 has 4"),
         ("q1\td1\t1\n\td2\t1\n", ":2: the topic must not be empty (got '')"),
@@ -161,6 +161,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         ("map.tsv", "topic\tdocument\nq1\ta b\nq2\tc\n"),
         ("map.csv", "query-id,doc\nq1,a b\nq2,c\n"),
         ("map.csv", "q1,a b\nq2,c\nq2,c\n"),
+        ("map.csv", '"q1","a b"\n"q2","c"\n'),
         ("map.json", '{"q1": "a b", "q2": "c"}'),
     ],
 )
@@ -172,9 +173,17 @@ def test_a_map_may_have_domains(file):
     assert read_topic_documents(file("q1 a law\nq2  c news\n")) == {"q1": ("a", "law"), "q2": ("c", "news")}
 
 
+def test_a_name_in_quotes_may_have_commas(file):
+    map_ = file('topic,document\nq1,"report 0, 2000"\nq2,"Smith, 0"\n', "map.csv")
+    assert read_topic_documents(map_) == {"q1": ("report 0, 2000", ""), "q2": ("Smith, 0", "")}
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
+        ("map.csv", "q1,a,b,c\n", ":1: must have a topic and a document"),
+        ("map.csv", "", "has no line of a map of topics"),
+        ("map.csv", "q1,a\nq1,b\n", ":2: topic 'q1' has another document"),
         ("map.txt", "q1 a\nq1 b\n", ":2: topic 'q1' has another document or domain above"),
         ("map.txt", "q1\n", ":1: has 1 field; a map of topics has 2"),
         ("map.txt", "", "has no line of a map of topics"),

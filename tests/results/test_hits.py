@@ -118,7 +118,7 @@ def test_a_missing_topic_scores_0_and_counts_as_failed(file):
     pairs = compare_hits(hits).pairs
     assert [(pair.failed, pair.verdict == "failed") for pair in pairs] == [(2, False), (29, True)]
     assert not pairs[1].shown
-    assert "b: 2 topics of the qrels missing, scored 0: q1, q2" in hits.notes
+    assert "b: 2 topics of the qrels missing, scored 0 and counted as failed: q1, q2" in hits.notes
 
 
 def test_what_is_odd_about_the_files_is_noted(file):
@@ -130,8 +130,8 @@ def test_what_is_odd_about_the_files_is_noted(file):
         "2 topics without a relevant document, scored 0: q99, unused",
         "map: 41 topics without a document, each by itself: q0, q3, q4 and 38 more",
         "a: 1 topic not in the qrels, left out: x",
-        "a: 2 topics of the qrels missing, scored 0: q98, unused",
-        "b: 42 topics of the qrels missing, scored 0: q0, q2, q3 and 39 more",
+        "a: 2 topics of the qrels missing, scored 0 and counted as failed: q98, unused",
+        "b: 42 topics of the qrels missing, scored 0 and counted as failed: q0, q2, q3 and 39 more",
         "topics with equal scores: 1 of b: trec_eval ranks these documents by id, the last one first, looks at 7 "
         "digits of a score, and never at the rank; RR@10 may rank them otherwise",
         "with fewer documents for each topic than the largest cutoff (10) counts: a (4), b (2)",

@@ -47,6 +47,10 @@ def print_answers(found: "AnswerScore") -> None:
     scored = [name for name in found.missing if name not in left_out]
     say_first(f"questions without an answer, scored 0: {len(scored):,}", scored)
     say_first(f"questions without an answer, which this protocol leaves out: {len(found.left_out):,}", found.left_out)
+    said = (
+        f"answered questions without a score: {len(found.undefined):,} (no accepted answer, or one of articles alone)"
+    )
+    say_first(said, found.undefined)
     say_first(f"answers to no question, left out: {len(found.unknown):,}", found.unknown)
 
 

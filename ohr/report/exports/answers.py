@@ -53,7 +53,9 @@ def export_answers(run: Run, out: Path, layout: Layout, *, force: bool = False) 
             hits = _contexts(run, place) if place[0] == "overall" else {}
             nothing = () if hits else None  # a question without hits beside others
             asked = [(row, row["question_id"]) for row in answers]
-            rows = [_row(row, questions[name], hits.get(name, nothing)) for row, name in asked]
+            rows = [
+                _row(row, questions[name], hits.get(name, None if row["error"] else nothing)) for row, name in asked
+            ]
             text, suffix = written(layout, rows, _about(run, place))
             (out / f"{names[place]}{suffix}").write_bytes(text.encode("utf-8", "replace"))
             count, failed = count + len(rows), failed + sum(bool(row.error) for row in rows)

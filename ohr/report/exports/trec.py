@@ -32,12 +32,14 @@ class Exported:
         topics: topics with judgments.
         failed: rankings that were left out: their question failed and scores 0, as a topic without hits does.
         several: hits on several pages. Each page has a line of its own, so the ranks after it are larger.
+        scale: what the grades were multiplied by: a file of judgments has whole numbers.
     """
 
     runs: int = 0
     topics: int = 0
     failed: int = 0
     several: int = 0
+    scale: int = 1
 
 
 def export_trec(run: Run, out: Path, *, force: bool = False) -> Exported:
@@ -58,10 +60,15 @@ def export_trec(run: Run, out: Path, *, force: bool = False) -> Exported:
     names = _Names.of(run, rows.values())
     counted = dict(zip(scores.questions.ids, scores.questions.counted.tolist(), strict=True))
     judged = {name: grades for name, row in rows.items() if counted[name] and (grades := names.grades(row))}
+    places = [place for place in scores.of_stage("retrieval") if place.retriever]
+    found = {(row["chunker"], row["retriever"]) for row in run.rows_if_any("hits", ["chunker", "retriever"])}
+    places = [place for place in places if (place.chunker, place.retriever) in found]
+    if not places:
+        raise DataError(f"{run.folder}: has no rankings to export: no retriever has found anything")
     about = {"command": "export --trec", "run": str(run.folder.resolve())}
-    done = Exported(topics=len(judged))
+    done = Exported(topics=len(judged), scale=_scale(judged))
     with filled(out, "--trec", about, force=force):
-        for place in scores.of_stage("retrieval"):
+        for place in places:
             bases = scores.bases(place)
             label = safe_name(".".join(filter(None, (place.condition, place.chunker, place.retriever))))
             for base, replicate in bases:
@@ -72,14 +79,18 @@ def export_trec(run: Run, out: Path, *, force: bool = False) -> Exported:
                     done = replace(
                         done, runs=done.runs + 1, failed=done.failed + failed, several=done.several + several
                     )
-        if not done.runs:
-            raise DataError(f"{run.folder}: has no rankings to export: no retriever has found anything")
-        _write(
-            out / "qrels.txt", [f"{token(t)} 0 {p} {g:g}" for t, grades in judged.items() for p, g in grades.items()]
-        )
+        rated = [(topic, page, grade) for topic, grades in judged.items() for page, grade in grades.items()]
+        _write(out / "qrels.txt", [f"{token(topic)} 0 {page} {grade * done.scale:.0f}" for topic, page, grade in rated])
         _write(out / "topics.tsv", [f"{token(topic)}\t{' '.join(rows[topic]['text'].split())}" for topic in judged])
-        _write(out / "clusters.tsv", _clusters(scores, judged, rows))
+        _write(out / "clusters.tsv", _clusters(scores, judged, rows, names))
     return done
+
+
+def _scale(judged: Mapping[str, Mapping[str, float]]) -> int:
+    """Return the least power of ten, up to a million, that makes all grades whole numbers; nDCG does not change."""
+    grades = {grade for pages in judged.values() for grade in pages.values()}
+    powers = (10**power for power in range(7))
+    return next((scale for scale in powers if all((grade * scale).is_integer() for grade in grades)), 10**6)
 
 
 def token(name: str) -> str:
@@ -94,6 +105,7 @@ class _Names:
     Args:
         by_page: some document has several pages: the name of a page has its number, from 1.
         prefix: the domain and slash that all documents share, which is left out; else "".
+        repeats: a further hit on a page is written as `<page>~2`, so `~` in a name is percent-quoted.
         copies: the page that counts, for each page that is there more than once.
         quoted: benchmarks percent-quote ids that no name can have: the ids of the data are written, where they differ.
     """
@@ -102,6 +114,7 @@ class _Names:
     prefix: str
     copies: Mapping[PageId, PageId]
     quoted: bool
+    repeats: bool
 
     @classmethod
     def of(cls, run: Run, questions: Iterable[Row]) -> Self:
@@ -111,12 +124,17 @@ class _Names:
         pages = max((page or 0 for page in texts["page"].unique().to_pylist()), default=1)
         copies = {(page[0], page[1]): (page[2], page[3]) for page in run.manifest.get("copies", ())}
         quoted = len(set(map(unquote, documents))) == len(documents)
-        return cls(pages > 0, f"{domains.pop()}/" if len(domains) == 1 else "", copies, quoted)
+        repeats = run.manifest["protocol"].get("ranked") != "pages"
+        return cls(pages > 0, f"{domains.pop()}/" if len(domains) == 1 else "", copies, quoted, repeats)
+
+    def document(self, document: str) -> str:
+        name = document.removeprefix(self.prefix)
+        word = token(unquote(name) if self.quoted else name)
+        return word.replace("~", "%7E") if self.repeats else word
 
     def page(self, document: str, page: int) -> str:
         document, page = self.copies.get((document, page), (document, page))
-        name = document.removeprefix(self.prefix)
-        return token(unquote(name) if self.quoted else name) + (f"#{page + 1}" if self.by_page else "")
+        return self.document(document) + (f"#{page + 1}" if self.by_page else "")
 
     def grades(self, question: Row) -> dict[str, float]:
         """Return the judged pages of a question with their grades; of copies the highest one counts."""
@@ -136,7 +154,6 @@ def _ranked(run: Run, place: Place, base: str, names: _Names, judged: Mapping[st
     rank and finds nothing new, as in ohr's own scores.
     """
     cell = {"kb": base, "chunker": place.chunker, "retriever": place.retriever}
-    by_page = run.manifest["protocol"].get("ranked") == "pages"
     status = run.rows("scores", ["question_id"], stage="retrieval", status="failed", **cell)
     failed = {row["question_id"] for row in status}
     hits: dict[str, list[Row]] = {}
@@ -155,7 +172,7 @@ def _ranked(run: Run, place: Place, base: str, names: _Names, judged: Mapping[st
             for page in hit["pages"] or [None]:
                 name = names.page(hit["document"], page) if page is not None else f"unplaced:{hit['rank']}"
                 times[name] += 1
-                if times[name] == 1 or not by_page:
+                if times[name] == 1 or names.repeats:
                     ranked.append((name if times[name] == 1 else f"{name}~{times[name]}", hit["score"]))
         scores = _falling([score for _, score in ranked])
         pairs = zip(ranked, scores, strict=True)
@@ -172,13 +189,16 @@ def _falling(scores: list[float]) -> list[str]:
     return printed
 
 
-def _clusters(scores: ScoreTable, judged: Mapping[str, Any], rows: Mapping[str, Row]) -> list[str]:
+def _clusters(scores: ScoreTable, judged: Mapping[str, Any], rows: Mapping[str, Row], names: _Names) -> list[str]:
     """Return the document of each topic, and its domain where domains are fixed strata of the run's intervals."""
     places = np.array([scores.questions.place[topic] for topic in judged], np.intp)
     stratified = bool(places.size) and scores.questions.among(places).clusters.stratified
     head = ["topic", "document", *(["stratum"] if stratified else [])]
-    own = [[topic, rows[topic]["document"], *([rows[topic]["domain"]] if stratified else [])] for topic in judged]
-    return ["\t".join(head), *("\t".join(map(token, row)) for row in own)]
+    own = [
+        [token(topic), names.document(rows[topic]["document"]), *([token(rows[topic]["domain"])] if stratified else [])]
+        for topic in judged
+    ]
+    return ["\t".join(head), *("\t".join(row) for row in own)]
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -56,6 +56,7 @@ class AnswerScore:
         blank: answers without any text; the reference code leaves them out of its mean, here they score 0.
         aggregates: the protocol's numbers that are more than a mean: unit and value.
         failures: scores that a metric could not give, with the reason; they are 0.
+        undefined: ids of answered questions without a score: nothing of the accepted answers is left to compare.
         layout: whose layout the file has, and how many rows; "" for ids and answers alone.
         errors: answers that failed where the file was made, with the reason; they are scored 0.
         retrieval: the scores of what was retrieved; None where the file does not say what, or nothing to compare it
@@ -80,6 +81,7 @@ class AnswerScore:
     layout: str = ""
     errors: Sequence[str] = ()
     retrieval: ContextScore | None = None
+    undefined: Sequence[str] = ()
 
 
 def read_answers(path: Path, column: str | None = None) -> dict[str, str]:
@@ -152,17 +154,16 @@ def score_answers(
         errors: why an answer failed, by question id: it scores 0, as one that is missing.
         contexts: what was retrieved, by question id; None where that is not known.
     """
-    published = published_on(benchmark)
+    published, keys = published_on(benchmark), _ready(name, benchmark)
     stage = stage or _stage(published)
-    keys = _ready(name, benchmark)
     questions, protocol = [q for q in keys.inputs.questions if q.asked], benchmark.scoring
     known = {q: answer for q, answer in _of_questions(answers, questions, benchmark).items() if q not in errors}
     cases = {q.id: case_of(q, (contexts or {}).get(q.id, ()), known[q.id]) for q in questions if q.id in known}
     made = answer_scores(questions, known, keys.rules, stage, name, (), Replies(cases))
     cell, about = as_cell(made), Questions.of(questions, keys.inputs.without_text)
-    scores = {metric: breakdown(about, cell, metric) for metric in protocol.answer}
-    totals = _totals(benchmark, cell, about)
-    headline, headlines = scores[protocol.answer[0]], cell.only([protocol.answer[0]]).values[0]
+    scores, totals = {name: breakdown(about, cell, name) for name in protocol.answer}, _totals(benchmark, cell, about)
+    headline, values = scores[protocol.answer[0]], cell.only([protocol.answer[0]]).values[0]
+    without = [name for name, value in zip(about.ids, values, strict=True) if isnan(value)]
     own = Row(name, f"protocol {protocol.name}; {asked(headline)}", _by_column(scores, headline, totals))
     return AnswerScore(
         name=name,
@@ -173,7 +174,8 @@ def score_answers(
         macro={metric: macro_over_domains(found) for metric, found in scores.items()},
         given=len(known),
         missing=[q.id for q in questions if q.id not in answers],
-        left_out=[name for name, value in zip(about.ids, headlines, strict=True) if name not in known and isnan(value)],
+        left_out=[name for name in without if name not in known],
+        undefined=[name for name in without if name in known],
         unknown=sorted(set(answers) - {q.id for q in questions}),
         blank=sum(not answer for answer in known.values()),
         aggregates=totals,

@@ -42,7 +42,7 @@ class FileBenchmark(Benchmark, kind=FILE):
             ),
             (
                 bare := sum(not row.references for row in rows),
-                f"{counted(bare, 'question')} without an accepted answer: it has no score",
+                f"{counted(bare, 'question')} without an accepted answer, and so without a score",
             ),
         ]
         return cls(asked=tuple(questions), remarks=tuple(text for count, text in remarks if count))

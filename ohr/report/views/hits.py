@@ -4,6 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ohr.files.names import printable
 from ohr.report.views.view import Cell, Interval, View
 from ohr.results.derived.hits import Hits
 from ohr.statistics.estimate import FEW_DOCUMENTS, NO_INTERVAL
@@ -55,7 +56,7 @@ def write_per_topic(hits: Hits, path: Path) -> None:
     tables = [
         pyarrow.table(
             {
-                "run": [run] * len(hits.topics),
+                "run": [printable(run)] * len(hits.topics),
                 "topic": hits.topics,
                 "missing": missing,
                 **dict(zip(hits.measures, scores, strict=True)),

@@ -160,7 +160,8 @@ def _about(run: RankedRun, name: str, judgments: Judgments, missing: Flags) -> I
         yield f"{name}: {counted(len(unknown), 'topic')} not in the qrels, left out: {named(unknown)}"
     if missing.any():
         absent = [topic for topic, flag in zip(judgments.grades, missing.tolist(), strict=True) if flag]
-        yield f"{name}: {counted(len(absent), 'topic')} of the qrels missing, scored 0: {named(absent)}"
+        said = f"{counted(len(absent), 'topic')} of the qrels missing, scored 0 and counted as failed"
+        yield f"{name}: {said}: {named(absent)}"
 
 
 def _ties(tied: Mapping[str, int], others: Sequence[str]) -> Iterator[str]:

@@ -73,8 +73,8 @@ class Measures:
     def _evaluator(self, judgments: Judgments, topics: Sequence[str]) -> Any:
         try:
             return self._library.evaluator(self._measures, {topic: _safe(judgments.grades[topic]) for topic in topics})
-        except ValueError as error:  # the library that would compute it is not installed; the message names it
-            raise DataError(f"ir_measures: {error}") from None
+        except (TypeError, ValueError) as error:  # it does not take a parameter, or needs another library
+            raise DataError(f"ir_measures cannot compute {', '.join(self.names)}: {error}") from None
 
     def _values(self, run: RankedRun) -> Iterator[tuple[str, Any, float]]:
         for topics, evaluator in self._parts:
@@ -82,7 +82,10 @@ class Measures:
             try:
                 yield from evaluator.iter_calc(scores) if scores else ()
             except Exception as error:  # each provider, some of them programs, has errors of its own
-                raise DataError(f"{run.path}: ir_measures cannot compute {', '.join(self.names)}: {error}") from error
+                hint = " (gdeval's measures need topics that are numbers)" if "perl" in str(error) else ""
+                raise DataError(
+                    f"{run.path}: ir_measures cannot compute {', '.join(self.names)}{hint}: {error}"
+                ) from error
 
 
 def _safe(grades: Mapping[str, int]) -> Mapping[str, int]:

@@ -1,10 +1,11 @@
 """Retrieval: index one scope of a knowledge base and search it for its questions, a batch at a time."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ohr.contracts import Chunk, Hit, Stage
+from ohr.contracts import Chunk, Hit, PageId, Question, Stage
 from ohr.keys import key
 from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import as_chunk, expected
@@ -63,10 +64,13 @@ class Retrieve(Work):
             batch = self.batches[ready.outputs.index(output)]
             asked = [context.inputs.questions[place] for place in batch]
             asked = [q for q in asked if not any((q.document, page) in made.lost for page in q.pages)]
-            found, failed = made.search(self.scope.retriever, asked, self.scope.retriever.top_k)
+            top_k = self.scope.retriever.top_k
+            found, failed = made.search(self.scope.retriever, asked, top_k + _most_hidden(made, asked))
             report.calls["searches"] += len(asked)
             hits = {
-                asked[place].id: [Found(made.chunks[hit.place], hit.score) for hit in ranked]
+                asked[place].id: _seen(asked[place], [Found(made.chunks[hit.place], hit.score) for hit in ranked])[
+                    :top_k
+                ]
                 for place, ranked in found.items()
             }
             value = as_value(hits, [*made.warnings, *self._shortage(made, context)])
@@ -84,6 +88,25 @@ class Retrieve(Work):
         if len(made.chunks) >= wanted or self.scope.scope in context.inputs.by_name:
             return []
         return [f"top_k is {wanted}, more than the number of chunks ({len(made.chunks)})"]
+
+
+def _most_hidden(index: Indexed, asked: Sequence[Question]) -> int:
+    """Count the chunks that a question must not see: those of the question with most of them."""
+    hidden = {page for question in asked for page in question.hidden}
+    if not hidden:
+        return 0
+    held = Counter(page for chunk in index.chunks for page in _pages(chunk) if page in hidden)
+    return max(sum(held[page] for page in question.hidden) for question in asked)
+
+
+def _seen(question: Question, hits: list[Found]) -> list[Found]:
+    """Leave out the chunks that are hidden from a question."""
+    hidden = set(question.hidden)
+    return [hit for hit in hits if hidden.isdisjoint(_pages(hit.chunk))] if hidden else hits
+
+
+def _pages(chunk: Chunk) -> list[PageId]:
+    return [(chunk.document, page) for page in chunk.pages]
 
 
 def partial_key(output: str) -> str:

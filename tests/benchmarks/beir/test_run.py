@@ -144,3 +144,17 @@ def test_the_pipeline_draws_a_curve(tmp_path):
     assert {row["noise"] for row in curves} == {"channel", "formatting"}
     panels = read_panels(Run(folder), "evidence_loss")
     assert [panel.group for panel in panels] == ["all"]  # all questions have one source, so its panel would be the same
+
+
+def test_a_query_does_not_find_the_document_of_its_own_id(data_set):
+    data_set.corpus = [{"_id": f"d{number}", "text": f"the ferry leaves at {number}"} for number in range(4)]
+    data_set.queries = [{"_id": "d0", "text": "the ferry leaves at 0"}, {"_id": "q", "text": "ferry at 3"}]
+    data_set.judgments = "query-id\tcorpus-id\tscore\nd0\td1\t1\nq\td3\t1\n"
+    folder = data_set.write().parent
+    assert any("with the id of a document" in note for note in data_set.read().notes())
+    (folder / "spec.yaml").write_text(SPEC.replace("TOP", "3"))
+    hits = read_rows(finished(folder / "spec.yaml", folder) / "hits.parquet")
+    ranked = {name: [row["document"] for row in hits if row["question_id"] == name] for name in ("d0", "q")}
+    assert [len(documents) for documents in ranked.values()] == [3, 3]
+    assert "port/d0" not in ranked["d0"]
+    assert ranked["q"][0] == "port/d3"

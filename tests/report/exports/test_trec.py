@@ -9,7 +9,7 @@ import pytest
 from ir_measures import RR, R, Success, nDCG
 
 from ohr.errors import DataError
-from ohr.report.exports.trec import Exported, _falling, export_trec, token
+from ohr.report.exports.trec import Exported, _falling, _scale, export_trec, token
 from ohr.results.derived.comparison import Side, compare_sides
 from ohr.results.derived.hits import compare_hits, read_hits
 from ohr.results.run import Run
@@ -145,3 +145,32 @@ def test_the_runs_own_means_and_losses_come_back_to_the_digit(ranks, tmp_path):
     for condition, (_, mean) in zip(("gt", "fmt"), hits.means(), strict=True):
         expected = [means[condition][name] for name in ("mean", "low", "high")]
         assert [mean.mean, mean.low, mean.high] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_question_that_found_nothing_keeps_its_topic(tmp_path):
+    corpus = tmp_path / "port"
+    (corpus / "qrels").mkdir(parents=True)
+    texts = ["berth fees for boats", "ice from the ice house", "the ferry leaves at nine"]
+    lines = [json.dumps({"_id": f"a~{number}", "text": text}) for number, text in enumerate(texts)]
+    (corpus / "corpus.jsonl").write_text("\n".join(lines))
+    (corpus / "queries.jsonl").write_text('{"_id": "q1", "text": "berth fees"}\n{"_id": "q2", "text": "zeppelin"}\n')
+    (corpus / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta~0\t2\nq2\ta~1\t1\n")
+    spec = f"name: empty\nbenchmark: {{kind: beir, root: {corpus}}}\nknowledge_bases: [{{name: clean}}]\n"
+    spec += "chunker: {kind: page}\nretrievers: [{kind: bm25, top_k: 2}]\nevaluate: [retrieval]\n"
+    (tmp_path / "empty.yaml").write_text(spec)
+    folder = run(read_spec(tmp_path / "empty.yaml"), store=tmp_path / "store", runs=tmp_path / "runs").folder
+    out = tmp_path / "out"
+    export_trec(Run.finished(folder), out)
+    (file,) = (out / "runs").glob("*.trec")
+    assert [line.split()[:3] for line in file.read_text().splitlines()] == [
+        ["q2", "Q0", "nothing:found"],
+        ["q1", "Q0", "a~0"],  # the ids of the data, since this protocol has no further hits on a page
+    ]
+    hits = read_hits([file], out / "qrels.txt", ["nDCG@10"])
+    assert (hits.missing.any(), hits.scores[0, 0].tolist()) == (False, [1.0, 0.0])
+
+
+def test_grades_that_are_no_whole_numbers_are_multiplied():
+    assert _scale({"q": {"a": 2.5, "b": 1.0}}) == 10
+    assert _scale({"q": {"a": 3.0}, "r": {"b": 7654321.0}}) == 1
+    assert _scale({"q": {"a": 1 / 3}}) == 10**6

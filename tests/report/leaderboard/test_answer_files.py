@@ -112,7 +112,7 @@ def test_a_question_without_a_reference_has_no_score(tmp_path):
     ]
     scored = score_file(put(tmp_path, rows), never, is_named=False)
     assert (of_all(scored.scores["f1"]).n, of_all(scored.scores["f1"]).undefined) == (1, 1)
-    assert "1 question without an accepted answer: it has no score" in scored.warnings
+    assert "1 question without an accepted answer, and so without a score" in scored.warnings
     assert scored.retrieval is None
     assert "what was retrieved is not scored: the file has no reference contexts" in scored.warnings
 
