@@ -37,7 +37,7 @@ def file(tmp_path):
         "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\nq2\td3\t2\n",
         "q1\td1\t1\nq1\td2\t0\nq2\td3\t2",
         "q1 0 d1 1.0\nq1 0 d2 0\nq2 0 d3 +2\n",
-        gzip.compress(QRELS.encode()),
+        gzip.compress(QRELS.encode(), mtime=0),
     ],
 )
 def test_judgments_are_read_in_every_layout(file, content):
@@ -77,7 +77,7 @@ def test_grades_below_0_and_equal_lines_are_counted(file):
         (RUN, "It looks like a run"),
         (QRELS.encode() + b"q3 0 d\xe9 1\n", ":4: is not UTF-8 text"),
         (QRELS.encode("utf-16"), "is not UTF-8 text"),
-        (gzip.compress(QRELS.encode())[:-9], "cannot be read"),
+        (gzip.compress(QRELS.encode(), mtime=0)[:-9], "cannot be read"),
     ],
 )
 def test_what_is_wrong_with_judgments_is_said(file, content, message):
@@ -95,7 +95,7 @@ def test_what_is_wrong_with_judgments_is_said(file, content, message):
         RUN.replace("\n", "\r\n"),
         "\ufeff# a remark\n" + RUN,
         "qid Q0 docno rank score name\n" + RUN,
-        gzip.compress(RUN.encode()),
+        gzip.compress(RUN.encode(), mtime=0),
     ],
 )
 def test_runs_are_read_in_every_layout(file, content):
