@@ -280,7 +280,7 @@ def test_it_writes_over_nothing(ohr, home, pages):
     (home / "out").mkdir()
     (home / "out" / "mine.txt").write_text("x")
     noise = ("--noise", "{kind: formatting}")
-    assert "out: is a folder with files" in ohr("noise", "apply", pages, "out", *noise).stderr
+    assert "out: is a folder that has files already" in ohr("noise", "apply", pages, "out", *noise).stderr
     assert "is inside" in ohr("noise", "apply", pages, pages / "sub", *noise).stderr
 
 

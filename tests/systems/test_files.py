@@ -193,7 +193,7 @@ def test_each_condition_is_handed_over_without_the_truth(tmp_path, documents, su
         lines = (home / "questions.jsonl").read_text().splitlines()
         assert len(lines) > 2 and all(set(json.loads(line)) == {"id", "question"} for line in lines)
         assert "answers.jsonl" in (home / "README.md").read_text()
-    with pytest.raises(DataError, match="is a folder with files"):
+    with pytest.raises(DataError, match="is a folder that has files already"):
         handed(tmp_path, documents)
     handed(tmp_path, documents, force=True)
     assert len(list((tmp_path / "out").glob("formatting.bak-*"))) == 1
