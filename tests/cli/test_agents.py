@@ -92,7 +92,7 @@ def test_a_question_as_json_has_whole_steps(folder):
     ("words", "message"),
     [
         (("--question", "q111"), "no question 'q111'"),
-        (("--question", "q0", "--condition", "clear"), "no answer under the condition 'clear'"),
+        (("--question", "q0", "--condition", "clear"), "nothing under the condition 'clear'"),
     ],
 )
 def test_what_is_not_there_is_named(folder, words, message):

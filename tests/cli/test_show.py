@@ -84,6 +84,19 @@ def test_the_json_has_the_rows(ran):
     assert [row["group"] for row in rows] == ["all", "law", "textbook"]
 
 
+def test_a_question_of_a_run_without_answers_shows_what_was_found(ran):
+    hits = read_rows(ran / "hits.parquet")
+    name = hits[0]["question_id"]
+    lines = ohr("show", ran, "--question", name).stdout.splitlines()
+    assert any(line.startswith("retrieval on ground_truth, tokens/bm25; lcs ") for line in lines)
+    (asked,) = read_rows(ran / "questions.parquet", question_id=name)
+    own = [hit for hit in hits if hit["question_id"] == name and hit["document"] == asked["document"]]
+    place = f"  {own[0]['rank']}. {own[0]['document']} page {own[0]['page'] + 1}"
+    assert any(line.startswith(f"{place}, evidence: ") for line in lines)
+    found = json.loads(ohr("show", ran, "--question", name, "--json").stdout)["rankings"]
+    assert [hit["rank"] for hit in found[0]["hits"]] == list(range(1, len(found[0]["hits"]) + 1))
+
+
 def test_a_metric_that_is_not_there_is_named(ran):
     result = ohr("show", "study", "--metric", "rouge")
     assert result.exit_code == 2

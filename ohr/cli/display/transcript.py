@@ -1,4 +1,4 @@
-"""One question of a run, as `ohr show RUN --question ID` prints it: its answers, and the steps of agents."""
+"""One question of a run, as `ohr show RUN --question ID` prints it: answers and steps of agents, or rankings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,16 @@ from ohr.registry import choices
 from ohr.results.run import Run
 
 _PARTS = ("stage", "kb", "chunker", "retriever", "generator")
+_PASSAGE = 160
+"""Characters of a passage that was found."""
 _LONGEST = 600
 """Characters of a prompt or reply: `--json` prints them whole."""
 
 
 def show_question(run: Run, question: str, condition: str | None, as_json: bool) -> None:
     """Print the answers to a question with their headline score, and the steps behind those of agents.
+
+    Where a run has no answers, print what its retrievers found.
 
     Raises:
         DataError: the run has no such question or condition.
@@ -24,16 +28,15 @@ def show_question(run: Run, question: str, condition: str | None, as_json: bool)
     asked = {row["question_id"]: row for row in run.rows("questions")}
     if question not in asked:
         raise DataError(f"{run.folder}: no question {question!r}. {choices(question, tuple(asked))}")
-    answers = run.rows("answers", question_id=question)
-    known = tuple(dict.fromkeys(row["condition"] for row in answers))
+    answers, contexts = run.rows("answers", question_id=question), run.rows_if_any("hits", question_id=question)
+    known = tuple(dict.fromkeys(row["condition"] for row in answers or contexts))
     if condition is not None and condition not in known:
-        raise DataError(f"{run.folder}: no answer under the condition {condition!r}. {choices(condition, known)}")
+        raise DataError(f"{run.folder}: nothing under the condition {condition!r}. {choices(condition, known)}")
     steps = run.rows_if_any("steps", question_id=question)
     metric = run.headlines.get("overall", "")
     scores = {_place(row): row for row in run.rows("scores", question_id=question, metric=metric)}
     reasons = (row for stage in ("agent", "system") for row in run.rows("failures", stage=stage))
     failures = {row["item"]: row["reason"] for row in reasons}
-    contexts = run.rows_if_any("hits", question_id=question)
     found = [
         {
             **row,
@@ -46,8 +49,11 @@ def show_question(run: Run, question: str, condition: str | None, as_json: bool)
         for row in answers
         if condition in (None, row["condition"])
     ]
+    rankings = (
+        [] if answers else _rankings(run, question, [hit for hit in contexts if condition in (None, hit["condition"])])
+    )
     if as_json:
-        say_json({"question": asked[question], "answers": found})
+        say_json({"question": asked[question], "answers": found, "rankings": rankings})
         return
     about = asked[question]
     say(f"{question}  {about['document']}  {about['evidence_source']}")
@@ -55,6 +61,37 @@ def show_question(run: Run, question: str, condition: str | None, as_json: bool)
     say(f"  accepted: {' | '.join(about['answers'])[:_LONGEST] or 'nothing'}")
     for row in found:
         _print(row)
+    for ranking in rankings:
+        _print_ranking(ranking, about)
+
+
+def _rankings(run: Run, question: str, hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what each retriever found, best first, with its headline score."""
+    parts = ("kb", "chunker", "retriever")
+    metric = run.headlines.get("retrieval", "")
+    rows = run.rows("scores", question_id=question, stage="retrieval", metric=metric)
+    scores = {tuple(row[name] for name in parts): row["value"] for row in rows}
+    places: dict[tuple[Any, ...], list[dict[str, Any]]] = {place: [] for place in scores}
+    for hit in sorted(hits, key=lambda hit: int(hit["rank"])):
+        places.setdefault(tuple(hit[name] for name in parts), []).append(hit)
+    return [
+        {**dict(zip(parts, place, strict=True)), "metric": metric, "score": scores.get(place), "hits": found}
+        for place, found in places.items()
+        if found
+    ]
+
+
+def _print_ranking(ranking: Mapping[str, Any], question: Mapping[str, Any]) -> None:
+    """Print a ranking; a page of the evidence has its grade, or is named as such."""
+    judged = {(page["document"], page["page"]): f", grade {page['grade']:g}" for page in question["relevant"]}
+    judged = judged or {(question["document"], page): ", evidence" for page in question["pages"]}
+    score = "" if ranking["score"] is None else f"; {ranking['metric']} {ranking['score']:.2f}"
+    say()
+    say(f"retrieval on {ranking['kb']}, {'/'.join(filter(None, (ranking['chunker'], ranking['retriever'])))}{score}")
+    for hit in ranking["hits"]:
+        pages = ", ".join(str(page + 1) for page in hit["pages"])
+        marks = "".join(dict.fromkeys(judged.get((hit["document"], page), "") for page in hit["pages"]))
+        say(f"  {hit['rank']}. {hit['document']} page {pages}{marks}: {_short(hit['text'])[:_PASSAGE]}")
 
 
 def _reason(row: Mapping[str, Any], failures: Mapping[str, str]) -> str | None:
@@ -101,7 +138,7 @@ def _print(row: Mapping[str, Any]) -> None:
     for step in row["steps"]:
         _print_step(step)
     for context in row["contexts"]:
-        pages = ", ".join(str(page) for page in context["pages"])
+        pages = ", ".join(str(page + 1) for page in context["pages"])
         where = f"{context['document']} page {pages}" if context["document"] else "on no page"
         say(f"  context {context['rank']} ({where}): {_short(context['text'])}")
 
