@@ -44,15 +44,20 @@ ohr.charts.curves = (data, state, width) => {
   const names = { r_noise: "r_noise: share of questions with damaged evidence", evidence_loss: "Share of the evidence's words lost" };
   const switches = [ohr.charts.switch("Questions", groups, state.group, ohr.charts.names, (group) => { state.group = group; })];
   if (axes.length > 1) switches.push(ohr.charts.switch("Noise", axes, state.axis, { r_noise: "r_noise", evidence_loss: "evidence loss" }, (axis) => { state.axis = axis; }));
-  const drawn = panels.map((panel) => ohr.charts.panel(panel.stage, panel.metric, ohr.charts.curve(panel, colours, names[state.axis], width(panels.length))));
-  const legend = ohr.charts.legend(colours, [["", "formatting noise"], ["dashed", "semantic noise"], ["dotted", "floor and ceiling"]]);
+  const noises = new Map(panels.flatMap((panel) => panel.marks).filter((mark) => mark.type !== "none").map((mark) => [mark.noise, mark.type]));
+  const symbols = new Map([...noises.keys()].map((noise, place) => [noise, ohr.charts.symbols[place % ohr.charts.symbols.length]]));
+  const drawn = panels.map((panel) => ohr.charts.panel(panel.stage, panel.metric, ohr.charts.curve(panel, colours, symbols, names[state.axis], width(panels.length))));
+  const lines = [...noises].map(([noise, type]) => [type === "semantic" ? "dashed" : "", `${symbols.get(noise)[1]} ${noise}`]);
+  const bounds = panels.some((panel) => panel.bounds.length) ? [["dotted", "floor and ceiling"]] : [];
+  const legend = ohr.charts.legend(colours, [...lines, ...bounds]);
   return [ohr.make("div", { class: "switches" }, switches), legend, ohr.make("div", { class: "panels" }, drawn)];
 };
 ohr.charts.switch = (label, choices, chosen, names, choose) => ohr.make("div", { role: "group", "aria-label": label },
   choices.map((choice) => ohr.make("button", { type: "button", "aria-pressed": String(choice === chosen), onclick: (event) => {
     choose(choice); ohr.charts.draw(event.target.closest("[data-chart]"), true);
   } }, names[choice] || choice)));
-ohr.charts.curve = (panel, colours, xLabel, width) => {
+ohr.charts.symbols = [["circle", "●"], ["square", "■"], ["triangle", "▲"], ["diamond", "◆"], ["cross", "✚"], ["asterisk", "✱"]];
+ohr.charts.curve = (panel, colours, symbols, xLabel, width) => {
   const known = panel.marks.filter((mark) => mark.mean !== null && mark.x !== null);
   const curves = (type) => known.filter((mark) => mark.type === type);
   const z = (mark) => `${ohr.charts.system(mark)}|${mark.noise}`, stroke = (mark) => colours.of(mark.system);
@@ -74,7 +79,7 @@ ohr.charts.curve = (panel, colours, xLabel, width) => {
       Plot.ruleX(known, { filter: (mark) => mark.low !== null && mark.type === "none", x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.6 }),
       Plot.line(curves("formatting"), { x: "x", y: "mean", z, stroke, strokeWidth: 1.8 }),
       Plot.line(curves("semantic"), { x: "x", y: "mean", z, stroke, strokeWidth: 1.8, strokeDasharray: "5 3" }),
-      Plot.dot(known, { x: "x", y: "mean", r: 3.5, symbol: (mark) => (mark.type === "none" ? "star" : mark.type === "semantic" ? "square" : "circle"), stroke, fill: (mark) => (mark.few ? ohr.colour("--paper") : stroke(mark)), strokeWidth: 1.6 }),
+      Plot.dot(known, { x: "x", y: "mean", r: 3.5, symbol: (mark) => (mark.type === "none" ? "star" : symbols.get(mark.noise)[0]), stroke, fill: (mark) => (mark.few ? ohr.colour("--paper") : stroke(mark)), strokeWidth: 1.6 }),
       Plot.tip(known, Plot.pointer({ x: "x", y: "mean", fill: ohr.colour("--paper"), stroke: ohr.colour("--line"), title: (mark) => `${mark.condition}\n${ohr.charts.system(mark)}\n${ohr.number(mark.mean)} [${ohr.number(mark.low)}, ${ohr.number(mark.high)}]\nx = ${ohr.number(mark.x)}, n = ${mark.n}` })),
     ],
   });
