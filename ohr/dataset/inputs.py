@@ -145,12 +145,27 @@ def read_inputs(spec: Spec) -> Inputs:
     _check_languages(spec, documents)
     if {"generation", "overall"} & set(spec.evaluate) and not any(question.answers for question in questions):
         warnings.append("no question has an accepted answer: answers are asked for, and not scored")
+    warnings += _cut_short(spec)
     truth = Truth(spec.benchmark, documents)
     copies = find_copies(truth) if spec.benchmark.scoring.name == "clean" and "retrieval" in spec.evaluate else {}
     warnings += _repeated(copies)
     inputs = Inputs(spec.benchmark, tuple(documents), tuple(questions), truth, tuple(warnings), copies)
     _check_truth(spec, inputs)
     return inputs
+
+
+def _cut_short(spec: Spec) -> list[str]:
+    """Warn of retrievers whose rankings end before a metric of rankings does."""
+    fields = spec.benchmark.scoring.metric_fields.items()
+    own = {name: values.get("k") for name, values in fields if name in spec.benchmark.scoring.metrics}
+    own |= {metric.name: getattr(metric.stage, "k", None) for metric in spec.metrics}
+    ends = {name: k for name, k in own.items() if isinstance(k, int)}
+    return [
+        f"{retriever.name} ends at top_k {retriever.stage.top_k}, before {name} does: the rest counts as not found"
+        for retriever in spec.retrievers
+        for name, k in ends.items()
+        if "retrieval" in spec.evaluate and retriever.stage.top_k < k
+    ]
 
 
 def _repeated(copies: Mapping[PageId, PageId]) -> list[str]:

@@ -88,7 +88,8 @@ def _parsed(text: str, where: str) -> Any:
     try:
         return parse_json(text.encode(), unique=True)
     except ValueError as error:
-        raise DataError(f"{where}: not readable as JSON: {error}") from None
+        by_line = "; if each line is an entry, let its name end with .jsonl" if "Extra data" in str(error) else ""
+        raise DataError(f"{where}: not readable as JSON: {error}{by_line}") from None
 
 
 def _of_records(records: Iterable[tuple[str, Any]], names: Names, hint: str, notes: Sequence[str]) -> Table:

@@ -112,8 +112,9 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
     )
     if table.rows and not any(part in row.parts for row in table.rows for part in IDS):
         ids = ", ".join(name for names in IDS.values() for name in names)
+        there = f" (it has {named(table.unused)})" if table.unused else ""
         raise DataError(
-            f"{table.rows[0].where}: has none of {ids}; the program that wrote the file is named with --from"
+            f"{table.rows[0].where}: has none of {ids}{there}; the program that wrote the file is named with --from"
         )
     part = "prediction" if any("prediction" in row.parts for row in table.rows) else "answer"
     notes = list(table.notes)

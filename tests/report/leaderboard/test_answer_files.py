@@ -179,7 +179,7 @@ def test_a_file_that_is_not_recognized_says_how_to_name_its_layout(tmp_path):
     path = put(tmp_path, [{"query": "a?", "reply": "x"}])
     with pytest.raises(
         DataError,
-        match=r"a.jsonl:1: has none of question_id, id, qid; the program that wrote the file is named with --from",
+        match=r"a.jsonl:1: has none of question_id, id, qid .*; the program that wrote the file is named with --from",
     ):
         score_file(path, never, is_named=False)
     with pytest.raises(DataError, match="--pick is for files of several"):

@@ -77,7 +77,7 @@ def test_answers_of_any_scalar_are_text(tmp_path, given, read):
         ("a.json", '[{"id": "q", "answer": "x"}, {"id": "q", "answer": "y"}]', "'q' is answered twice"),
         ("a.jsonl", '{"id": "q", "answer": "x"}\n{', "a.jsonl:2: not readable as JSON"),
         ("a.csv", 'id,answer\nq,"x', "a.csv:2: not readable as CSV"),
-        ("a.csv", "number,text\n1,x\n", "has none of question_id"),
+        ("a.csv", "number,text\n1,x\n", "has none of question_id, id, qid .it has number, text."),
     ],
 )
 def test_a_file_that_is_wrong_is_reported(tmp_path, name, content, message):
