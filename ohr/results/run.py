@@ -157,6 +157,21 @@ class Run:
         """Read rows of a table that not every run has: none where it is missing."""
         return self.rows(name, columns, **equal) if self.has(name) else []
 
+    def reason(self, answer: Row) -> str | None:
+        """Return why an answer failed; None where it did not.
+
+        Those of agents and systems are in the table of failures, under the question's id.
+        """
+        if not answer["error"]:
+            return None
+        item = f"{answer['generator']} on {answer['kb']}: {answer['question_id']}"
+        return self._reasons.get(item, str(answer["error"]))
+
+    @cached_property
+    def _reasons(self) -> dict[str, str]:
+        rows = [row for stage in ("agent", "system") for row in self.rows_if_any("failures", stage=stage)]
+        return {row["item"]: row["reason"] for row in rows}
+
     def once(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """Leave out rows of conditions that were only run a second time: tables show each condition once."""
         repeats = self.choices.repeats

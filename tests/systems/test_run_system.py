@@ -7,6 +7,7 @@ import pypdfium2
 import pytest
 
 from ohr.errors import SpecError
+from ohr.results.run import Run
 from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
 from tests.engine.conftest import Home, rows, values
@@ -192,6 +193,9 @@ def test_a_question_on_which_a_system_raises_fails_alone(home):
     failed = {row["question_id"] for row in rows(finished, kb="clean", stage="overall") if row["status"] == "failed"}
     assert 0 < len(failed) < 8
     assert {failure.reason for failure in finished.ledger.failures} == {"RuntimeError: no answer today"}
+    run = Run(finished.folder)
+    reasons = {row["question_id"]: run.reason(row) for row in run.rows("answers", kb="clean")}
+    assert {name for name, reason in reasons.items() if reason == "RuntimeError: no answer today"} == failed
 
 
 def test_a_question_that_hangs_is_left_alone_after_the_limit(home):

@@ -35,12 +35,10 @@ def show_question(run: Run, question: str, condition: str | None, as_json: bool)
     steps = run.rows_if_any("steps", question_id=question)
     metric = run.headlines.get("overall", "")
     scores = {_place(row): row for row in run.rows("scores", question_id=question, metric=metric)}
-    reasons = (row for stage in ("agent", "system") for row in run.rows("failures", stage=stage))
-    failures = {row["item"]: row["reason"] for row in reasons}
     found = [
         {
             **row,
-            "error": _reason(row, failures),
+            "error": run.reason(row),
             "metric": metric,
             "score": scores.get(_place(row), {}).get("value"),
             "steps": _steps_of(row, steps),
@@ -92,12 +90,6 @@ def _print_ranking(ranking: Mapping[str, Any], question: Mapping[str, Any]) -> N
         pages = ", ".join(str(page + 1) for page in hit["pages"])
         marks = "".join(dict.fromkeys(judged.get((hit["document"], page), "") for page in hit["pages"]))
         say(f"  {hit['rank']}. {hit['document']} page {pages}{marks}: {_short(hit['text'])[:_PASSAGE]}")
-
-
-def _reason(row: Mapping[str, Any], failures: Mapping[str, str]) -> str | None:
-    """Return why an answer failed; that of an agent is in the table of failures under the question's id."""
-    item = f"{row['generator']} on {row['kb']}: {row['question_id']}"
-    return failures.get(item, row["error"]) if row["error"] else None
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -41,6 +41,7 @@ def export_answers(run: Run, out: Path, layout: Layout, *, force: bool = False) 
     questions = {row["question_id"]: row for row in run.rows("questions")}
     groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in run.rows("answers", ["question_id", "stage", *_PLACE, "answer", "error"]):
+        row["error"] = run.reason(row)
         if row["stage"] in STAGES:
             groups[row["stage"], *(row[name] for name in _PLACE)].append(row)
     if not groups:
