@@ -5,7 +5,7 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 from ohr.report.headlines import not_judged
 from ohr.report.views.view import Interval
 from ohr.results.derived.comparison import Compared, Pair
@@ -44,10 +44,16 @@ LEGEND = (
 
 
 def few(compared: Compared) -> str:
-    """Return a remark where there are few documents, or few that changed; else ""."""
-    notes = dict.fromkeys(pair.found.difference.note for pair in compared.pairs)
-    notes = {note: None for note in notes if note not in ("", POINTS_ONLY)}
-    return f"{'; '.join(note.replace('document', compared.cluster) for note in notes)}: {_FEW}" if notes else ""
+    """Return a remark where there are few documents, or few that changed, with the rows; else ""."""
+    rows: dict[str, list[str]] = {}
+    for pair in compared.pairs:
+        rows.setdefault(pair.found.difference.note, []).append(pair.label)
+    remarks = [
+        f"{note.replace('document', compared.cluster)} ({named(labels)})"
+        for note, labels in rows.items()
+        if note not in ("", POINTS_ONLY)
+    ]
+    return f"{'; '.join(remarks)}: {_FEW}" if remarks else ""
 
 
 _FEW = "read intervals with care; a blank `detectable` cannot be known"
