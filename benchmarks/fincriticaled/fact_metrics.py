@@ -34,6 +34,7 @@ class Ffa(PageMetric, kind="ffa"):
     words around it, so that values that changed places are wrong.
     """
 
+    version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = _PACKAGES
     rule: Annotated[Rule, Field(description="How a value is searched for.")] = "whole"
     count: Annotated[

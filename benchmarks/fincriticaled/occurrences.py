@@ -14,6 +14,7 @@ from .texts import seen_text
 _SIGNS = "$€£¥₹₩"
 _MINUS = ("-", "\N{MINUS SIGN}")
 _AT_SIGN = re.compile(rf"(?<=[{_SIGNS}(]) ?| ?(?=[%)])")
+_CURRENCY = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, CURRENCIES))})\Z", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _GLUED_RIGHT = re.compile(r"(?:[^\W_]|[.,](?=\d))+")
 _GLUED_LEFT = re.compile(r"(?:[^\W_]|(?<=\d)[.,])+\Z")
@@ -192,7 +193,8 @@ def _signs(left: str, value: str, right: str) -> tuple[bool, bool]:
         return False, False
     before = (left + value[: digits[0]]).rstrip(_SIGNS)
     after = (value[digits[-1] + 1 :] + right).lstrip()
-    minus = before.endswith(_MINUS) and not before[-2:-1].isalnum()  # between two words or numbers it is a dash
+    # between two words or numbers it is a dash, but after the word of a currency
+    minus = before.endswith(_MINUS) and (not before[-2:-1].isalnum() or _CURRENCY.search(before[:-1]) is not None)
     enclosed = before.rstrip(f" {_SIGNS}").endswith("(") and after.lstrip("% ").startswith(")")
     return minus or enclosed, after.startswith("%")
 

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ohr.benchmarks.fincriticaled.facts import TYPES, strip_entity_tags
@@ -225,6 +225,8 @@ PAGES = st.lists(
 
 
 @given(PAGES, st.booleans(), st.booleans())
+@example("<p><monetaryunit>USD</monetaryunit><br/><number>-2.3</number></p>", False, False)
+@example("<p><monetaryunit>USD</monetaryunit><number>-2.3</number></p>", False, True)
 def test_a_page_is_correct_against_itself(gold, context_veto, as_text):
     untagged = strip_entity_tags(gold)
     prediction = re.sub("[&<]", "", seen_text(untagged)) if as_text else untagged
