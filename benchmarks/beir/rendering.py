@@ -147,7 +147,7 @@ def _lacking(absent: Sequence[str], font: Font) -> str:
 
 @lru_cache(maxsize=100_000)
 def _is_absent(face: "FreeTypeFont", sign: str) -> bool:
-    """Report whether a font draws the sign that stands for all that it lacks, a box as a rule."""
+    """Report whether a font draws its replacement for a character that it lacks, which is usually a box."""
     return _drawn(face, sign) == _drawn(face, "\U0010ffff")
 
 

@@ -163,9 +163,10 @@ def _ranked(run: Run, place: Place, base: str, names: _Names, judged: Mapping[st
             hits.setdefault(row["question_id"], []).append(row)
             several += len(row["pages"]) > 1
     lines = []
-    for topic in judged.keys() - failed - hits.keys() if hits else ():  # else a tool would think that it was not asked
-        lines.append(f"{token(topic)} Q0 {_NOTHING} 1 0")
-    for topic, found in hits.items():
+    for topic in judged:
+        found = hits.get(topic, [])
+        if not found and topic not in failed:  # without a line, a tool would think that it was not asked
+            lines.append(f"{token(topic)} Q0 {_NOTHING} 1 0")
         times: Counter[str] = Counter()
         ranked: list[tuple[str, float]] = []
         for hit in sorted(found, key=lambda hit: int(hit["rank"])):

@@ -163,8 +163,8 @@ def test_a_question_that_found_nothing_keeps_its_topic(tmp_path):
     export_trec(Run.finished(folder), out)
     (file,) = (out / "runs").glob("*.trec")
     assert [line.split()[:3] for line in file.read_text().splitlines()] == [
-        ["q2", "Q0", "nothing:found"],
         ["q1", "Q0", "a~0"],  # the ids of the data, since this protocol has no further hits on a page
+        ["q2", "Q0", "nothing:found"],
     ]
     hits = read_hits([file], out / "qrels.txt", ["nDCG@10"])
     assert (hits.missing.any(), hits.scores[0, 0].tolist()) == (False, [1.0, 0.0])
