@@ -6,6 +6,8 @@ older commits and as folders of Parquet files in newer ones, and `BeIR/NAME-qrel
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from filecmp import cmp
 from pathlib import Path
 
 from ohr.errors import DataError
@@ -46,6 +48,12 @@ def fetch(folder: Path, revision: str | None, name: str, *, endpoint: str | None
         revision: of the repository with corpus and queries; that of the judgments is the one of an earlier fetch, or
             the newest.
     """
+    if not (folder / hub.RECORD).is_file():  # nothing was fetched into this folder before
+        for target in (folder / f"{part}.jsonl" for part in _PARTS):
+            if target.exists():
+                raise DataError(
+                    f"{target}: is there already and not the hub's: move it, or name another folder with --to"
+                )
     texts = hub.fetch(f"BeIR/{name}", folder, revision, wanted=_is_text, endpoint=endpoint)
     judged = hub.fetch(f"BeIR/{name}-qrels", folder / "qrels", wanted=_is_judgments, endpoint=endpoint)
     written = [_as_json_lines(folder, part) for part in _PARTS]
@@ -63,7 +71,10 @@ def _is_judgments(name: str) -> bool:
 
 
 def _as_json_lines(folder: Path, part: str) -> str:
-    """Write the Parquet files of a part as JSON Lines; return a line to print, empty where there are none."""
+    """Write the Parquet files of a part as JSON Lines; return a line to print, empty where there are none.
+
+    A file that is there and differs is kept as `<name>.bak-<time>`.
+    """
     shards = sorted((folder / part).glob("*.parquet"))
     if not shards:
         if not (folder / f"{part}.jsonl.gz").is_file():
@@ -79,5 +90,7 @@ def _as_json_lines(folder: Path, part: str) -> str:
                 for row in batch.to_pylist():
                     out.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
                     rows += 1
+    if target.is_file() and not cmp(target, unfinished, shallow=False):
+        target.rename(target.with_name(f"{target.name}.bak-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"))
     unfinished.replace(target)
     return f"{target.name}: {counted(rows, 'row')} of {named([shard.name for shard in shards])}"

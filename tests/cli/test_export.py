@@ -60,3 +60,11 @@ def test_answers_are_exported_and_scored(ohr_here, tmp_path):
     scored = ohr_here("score", "answers", file, *keys, "--from", "promptfoo")
     assert scored.exit_code == 1 and "questions without an answer, scored 0:" in scored.stdout  # it asked only some
     assert "contexts located on the benchmark's pages by their words" in scored.stdout
+
+
+def test_a_folder_that_holds_the_run_is_refused(ohr_here):
+    folder = next(Path("runs/small").glob("*-*"))
+    for target in (folder, Path("runs"), Path()):
+        result = ohr_here("export", "small", "--trec", target, "--force")
+        assert (result.exit_code, "holds the run itself" in " ".join(result.stderr.split())) == (2, True), target
+    assert (folder / "manifest.json").is_file()

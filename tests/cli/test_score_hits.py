@@ -82,6 +82,14 @@ def test_one_run_has_means_only_and_scores_per_topic(files, ohr):
     assert (refused.exit_code, "add --force" in refused.stderr) == (2, True)
 
 
+def test_compare_takes_several_measures_and_says_where_documents_are_few(files, ohr):
+    result = ohr(*TWO, "--clusters", "map.tsv", "--measure", "RR", "--metric", "nDCG@10", "--json")
+    assert [pair["metric"] for pair in json.loads(result.stdout)["pairs"]] == ["RR", "nDCG@10"]
+    (files / "few.tsv").write_text("".join(f"q{topic}\td{min(topic, 5)}\n" for topic in range(40)))
+    printed = ohr(*TWO, "--clusters", "few.tsv", "--metric", "RR").stdout
+    assert "few documents (RR): read intervals with care" in printed
+
+
 def test_few_topics_give_no_interval_and_no_verdict(files, ohr):
     (files / "few.txt").write_text("".join(f"q{topic} 0 r 1\n" for topic in range(4)))
     result = ohr("score", "hits", "bm25.trec", "weak.trec", "--qrels", "few.txt", "--measure", "RR")

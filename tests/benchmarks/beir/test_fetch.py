@@ -64,6 +64,20 @@ def test_a_named_set_is_fetched_and_can_be_read(hub, tmp_path, layout):
     assert not [path for command, path, _ in hub.asked if command == "GET" and "/resolve/" in path]
 
 
+def test_a_file_that_was_not_fetched_is_never_replaced(hub, tmp_path):
+    hub.files = {**layouts()["tables"], **JUDGMENTS}
+    (tmp_path / "corpus.jsonl").write_text("mine")
+    with pytest.raises(DataError, match=r"corpus\.jsonl: is there already and not the hub's: move it"):
+        fetch(tmp_path, None, "scifact", endpoint=hub.url)
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
+    (tmp_path / "corpus.jsonl").unlink()
+    fetch(tmp_path, None, "scifact", endpoint=hub.url)
+    (tmp_path / "queries.jsonl").write_text("changed since")
+    fetch(tmp_path, None, "scifact", endpoint=hub.url)
+    (kept,) = tmp_path.glob("*.bak-*")
+    assert (kept.name.partition(".bak-")[0], kept.read_text()) == ("queries.jsonl", "changed since")
+
+
 def test_a_set_in_another_layout_is_one_sentence(hub, tmp_path):
     hub.files = dict(JUDGMENTS)
     with pytest.raises(DataError, match=r"the hub has no corpus\.jsonl\.gz and no corpus/\*\.parquet of this data set"):

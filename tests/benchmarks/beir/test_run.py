@@ -7,6 +7,7 @@ import ir_measures
 import numpy as np
 import pytest
 
+from ohr.dataset.inputs import read_inputs
 from ohr.engine.executors.inline import Inline
 from ohr.report.figures.data import read_panels
 from ohr.results.run import Run
@@ -158,3 +159,12 @@ def test_a_query_does_not_find_the_document_of_its_own_id(data_set):
     assert [len(documents) for documents in ranked.values()] == [3, 3]
     assert "port/d0" not in ranked["d0"]
     assert ranked["q"][0] == "port/d3"
+
+
+def test_what_cannot_be_scored_as_it_is_asked_is_a_warning():
+    overrides = ["retrievers.0.top_k=5", "evaluate=[retrieval, overall]", "generators=[{kind: extractive}]"]
+    warnings = read_inputs(read_spec(PIPELINE, overrides)).warnings
+    assert "words ends at top_k 5, before ndcg@10 does: the rest counts as not found" in warnings
+    assert not any(warning.startswith("stems ends") for warning in warnings)
+    assert "no question has an accepted answer: answers are asked for, and not scored" in warnings
+    assert not any("accepted answer" in warning for warning in read_inputs(read_spec(PIPELINE)).warnings)
