@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ohr.results.derived.rules import Outcome, Rule
 
 PRINTED = Path("-")
-"""Stands for the screen where a file could be named."""
+"""Means the screen, in place of a file."""
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ def matched(rows: Sequence[AnswerRow], questions: Sequence[Question]) -> Given:
             belong.append(replace(row, id=same[0] if same else row.id or shortened(row.question)))
     if unclear:
         raise DataError(
-            f"{counted(len(unclear), 'row')} with the text of several questions, which only a question_id tells apart: "
+            f"{counted(len(unclear), 'row')} with the text of several questions, so that each needs a question_id: "
             f"{named(unclear)}"
         )
     if crossed:

@@ -74,8 +74,8 @@ def test_a_file_that_was_not_fetched_is_never_replaced(hub, tmp_path):
     fetch(tmp_path, None, "scifact", endpoint=hub.url)
     (tmp_path / "queries.jsonl").write_text("changed since")
     fetch(tmp_path, None, "scifact", endpoint=hub.url)
-    (kept,) = tmp_path.glob("*.bak-*")
-    assert (kept.name.partition(".bak-")[0], kept.read_text()) == ("queries.jsonl", "changed since")
+    (backup,) = tmp_path.glob("*.bak-*")
+    assert (backup.name.partition(".bak-")[0], backup.read_text()) == ("queries.jsonl", "changed since")
 
 
 def test_a_set_in_another_layout_is_one_sentence(hub, tmp_path):

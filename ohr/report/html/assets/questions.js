@@ -23,7 +23,7 @@ ohr.questions.columns = (open) => {
   const score = (cell) => ohr.make("span", {}, cell.getRow().getData().failed && cell.getField() === "score" ? "failed" : ohr.number(cell.getValue()));
   const lost = (cell) => {
     const value = cell.getValue();
-    return ohr.make("span", { class: value > 1e-9 ? "minus" : value < -1e-9 ? "plus" : "muted" }, value === null ? "" : value > 1e-9 ? ohr.number(value) : value < -1e-9 ? ohr.number(value) : "0");
+    return ohr.make("span", { class: value > 1e-9 ? "minus" : value < -1e-9 ? "plus" : "muted" }, value === null ? "" : Math.abs(value) > 1e-9 ? ohr.number(value) : "0");
   };
   const text = (cell) => ohr.make("span", {}, String(cell.getValue() ?? ""));
   const first = { headerSortStartingDir: "desc", hozAlign: "right", headerHozAlign: "right", width: 82, sorter: ohr.questions.sorter };
