@@ -36,7 +36,10 @@ def test_a_row_belongs_to_the_question_with_its_id_else_with_its_text():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([row("Who pays?"), row("WHO pays?")], "2 rows with the text of several questions, so that each needs a question_id"),
+        (
+            [row("Who pays?"), row("WHO pays?")],
+            "2 rows with the text of several questions, so that each needs a question_id",
+        ),
         ([row("Who pays?", "q1")], "1 row with the id of one question and the text of another: row of Who pays"),
         ([row(name="q1"), row("When is rent due?")], "1 question answered twice: q1"),
     ],
