@@ -28,7 +28,7 @@ def started_at(pid: int) -> str | None:
     """Return when a process was started, in ticks since the boot; "" if the system hides it, None if it is dead."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return None if fields[0] in "ZX" else fields[19]
+        return None if fields[0] in "ZX" or int(fields[6]) & _EXITING else fields[19]
     except OSError:
         pass
     try:
@@ -38,6 +38,10 @@ def started_at(pid: int) -> str | None:
     except OSError:  # another user's
         pass
     return ""
+
+
+_EXITING = 0x4
+"""Linux's flag of a process that is ending (PF_EXITING): it closes its pipes before it counts as dead."""
 
 
 @lru_cache(maxsize=8)  # by number, as a forked child is another process

@@ -164,7 +164,7 @@ def begin(setup: Setup, folder: Path, run: tuple[str, int, str]) -> None:
 
     os._exit = exit_nonzero
     (folder / f"worker-{os.getpid()}").touch()
-    Thread(target=_follow, args=(os.getppid(), run, folder), daemon=True).start()
+    Thread(target=_follow, args=(run, folder), daemon=True).start()
     if setup.memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (setup.memory, setup.memory))
     prepare(setup)
@@ -176,9 +176,9 @@ def _clear(run: tuple[str, int, str], folder: Path) -> None:
         shutil.rmtree(folder.parent, ignore_errors=True)
 
 
-def _follow(parent: int, run: tuple[str, int, str], folder: Path) -> None:
-    """End this worker and its own processes when its parent is gone."""
-    while os.getppid() == parent:
+def _follow(run: tuple[str, int, str], folder: Path) -> None:
+    """End this worker and its own processes when the run is gone; its parent, which forks workers, outlives the run."""
+    while lives(*run) is not False:
         Event().wait(1.0)
     _clear(run, folder)
     for process in psutil.Process().children(recursive=True):
