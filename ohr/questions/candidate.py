@@ -13,7 +13,7 @@ Origin = Literal["written", "joined", "imported"]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage that an answer needs: characters [start, end) of a page's ground truth; -1 where it is not found there."""
+    """A passage that an answer needs: characters [start, end) of a page's ground truth, -1 where it is not there."""
 
     page: int
     text: str
@@ -35,7 +35,7 @@ class Candidate:
         language: ISO 639-1.
         origin: how it came about; `made_by` names the model, or the file and line.
         parents: ids of the candidates that it was joined from.
-        notes: what is known of it beyond this, by name.
+        notes: what is known of it beyond this, by name. `pages` is `single` where the task asked for one page.
     """
 
     id: str
