@@ -1,7 +1,7 @@
 """Numbers of a text, in whatever notation: 1,200,000, 1.2 million, twelve, 12%, 十二, 1.2万."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from ohr.metrics.answers import numeric_words
@@ -24,40 +24,39 @@ _SCALED = re.compile(r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*(hundred|thousand|million|b
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
-def numbers(text: str) -> frozenset[Decimal]:
-    """Return the values of the numbers of a text; a number with a scale (1.2 million) counts with it and without."""
-    return frozenset(_values(text))
+def numbers(text: str) -> frozenset[frozenset[Decimal]]:
+    """Return the numbers of a text, each with its readings: 1.2 million is 1,200,000, or 1.2 in a table of millions."""
+    return frozenset(frozenset(value.normalize() for value in readings) for readings in _readings(text))
 
 
-def _values(text: str) -> Iterator[Decimal]:
+def _readings(text: str) -> Iterator[tuple[Decimal, ...]]:
     for digits, scale in _SCALED.findall(text):
-        yield (Decimal(digits.replace(",", "")) * _SCALES[scale.lower()]).normalize()
+        number = Decimal(digits.replace(",", ""))
+        yield number, number * _SCALES[scale.lower()]
+    for word in numeric_words(_SCALED.sub(" ", text)):
+        if _PLAIN.fullmatch(word):
+            yield (Decimal(word),)
     for run in _CHINESE.findall(text):
-        yield Decimal(_of_chinese(run)).normalize()
-    yield from (Decimal(word).normalize() for word in numeric_words(text) if _PLAIN.fullmatch(word))
-    yield from map(Decimal, _spelled(re.findall(r"[a-z]+", text.lower())))
+        yield (Decimal(_of_chinese(run)),)
+    for value in _spelled(re.findall(r"[a-z]+", text.lower())):
+        yield (Decimal(value),)
 
 
-def _spelled(words: list[str]) -> Iterator[int]:
+def _spelled(words: Sequence[str]) -> Iterator[int]:
     """Yield the values of runs of English number words: twenty-three is 23, three hundred and five is 305."""
-    total, last = 0, ""
+    thousands, below, last = 0, 0, ""
     for word in [*words, ""]:
         value = _SPELLED.get(word, _ORDINALS.get(word))
-        if value is not None:
-            joins = last in _SCALES or (last in _TENS and value < 10)
-            if last and not joins:
-                yield total
-                total = 0
-            total += value
-            last = word
-        elif word in _SCALES and last:
-            total *= _SCALES[word]
-            last = word
-        elif word == "and" and last in _SCALES:
-            continue
-        elif last:
-            yield total
-            total, last = 0, ""
+        if last and word == "hundred":
+            below, last = below * 100, word
+        elif last and word in _SCALES:
+            thousands, below, last = thousands + below * _SCALES[word], 0, word
+        elif value is not None and (last in _SCALES or (last in _TENS and value < 10)):
+            below, last = below + value, word
+        elif not (word == "and" and last in _SCALES):
+            if last:
+                yield thousands + below
+            thousands, below, last = (0, 0, "") if value is None else (0, value, word)
 
 
 def _of_chinese(run: str) -> int:

@@ -12,6 +12,8 @@ from ohr.text.porter import stem
 from ohr.text.unspaced import HAS_UNSPACED
 from ohr.text.words import words
 
+_RARE_SHARE, _RARE = 0.1, 2
+"""A word is rare if at most this share of the documents has it, or this many where there are few documents."""
 _KEY = 24
 """Letters at the beginning of a passage by which all documents are searched for it at once."""
 
@@ -69,6 +71,10 @@ class Texts:
             for word in stems(text):
                 names.setdefault(word, set()).add(name)
         return {word: frozenset(those) for word, those in names.items()}
+
+    def is_rare(self, word: str) -> bool:
+        """Report whether few of the documents, but at least one, have a word; it is given as its stem."""
+        return 0 < len(self.holders.get(word, ())) <= max(_RARE, _RARE_SHARE * len(self.truth))
 
     def span(self, document: str, page: int, passage: str) -> Span | None:
         """Return the characters of a page that hold a passage, the first ones where several do; None where none does.

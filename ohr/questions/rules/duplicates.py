@@ -1,7 +1,7 @@
 """The rule that of questions that ask the same the first one stays."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz, process
 
@@ -14,34 +14,37 @@ from .rule import Rule
 
 _LEAST, _LEAST_ELSEWHERE = 80, 92
 """Similarity in percent (rapidfuzz's `ratio`: twice the common letters in order, of all letters) from which on two
-questions with equal numbers and answers are the same, within a document and across documents."""
+questions with equal numbers and answers are the same, within a document, and across documents where they also have the
+same rare words, such as names. Chosen on mini."""
 
 
-def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Removal]:  # noqa: ARG001 # as every check
-    same_words: dict[object, Candidate] = {}
-    same_answer: defaultdict[object, dict[str, str]] = defaultdict(dict)
+def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Removal]:
+    same_words: dict[tuple[str, ...], Candidate] = {}
+    groups: defaultdict[object, dict[str, str]] = defaultdict(dict)
     by_id = {candidate.id: candidate for candidate in candidates}
     for candidate in candidates:
-        asked = letters(candidate.question).text
-        figures, order = numbers(candidate.question), tuple(stems(candidate.question))
+        asked, order = letters(candidate.question).text, tuple(stems(candidate.question))
         answer = letters(candidate.answers[0]).text if candidate.answers else ""
-        first = same_words.get(order) if order else None
-        if first is None:
-            for key, least in (
-                ((candidate.document, answer, figures), _LEAST),
-                ((answer, figures), _LEAST_ELSEWHERE),
-            ):
-                if match := process.extractOne(asked, same_answer[key], scorer=fuzz.ratio, score_cutoff=least):
-                    first = by_id[match[2]]
-                    break
-        if first is not None:
-            reason = f"asks the same as {first.id}: {quoted(first.question)}"
-            yield Removal(candidate.id, near_duplicate.name, reason)
+        figures, names = numbers(candidate.question), frozenset(filter(texts.is_rare, order))
+        keys: dict[object, int] = {
+            (candidate.document, answer, figures): _LEAST,
+            (answer, figures, names): _LEAST_ELSEWHERE,
+        }
+        first = same_words.get(order) or next((by_id[name] for name in _alike(asked, keys, groups)), None)
+        if first:
+            yield Removal(candidate.id, near_duplicate.name, f"asks the same as {first.id}: {quoted(first.question)}")
             continue
         same_words[order] = candidate
-        same_answer[candidate.document, answer, figures][candidate.id] = asked
-        same_answer[answer, figures][candidate.id] = asked
+        for key in keys:
+            groups[key][candidate.id] = asked
+
+
+def _alike(asked: str, keys: Mapping[object, int], groups: Mapping[object, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the id of the question in each group that is most alike, if it is at least as alike as the group needs."""
+    for key, least in keys.items():
+        if match := process.extractOne(asked, groups.get(key, {}), scorer=fuzz.ratio, score_cutoff=least):
+            yield match[2]
 
 
 near_duplicate = Rule("near_duplicate", _near_duplicates)
-"""Removes questions with the words of an earlier one, or its numbers and answer and almost its letters."""
+"""Removes questions with the words of an earlier one, or with its numbers and answer and almost its letters."""

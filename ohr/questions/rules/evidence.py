@@ -68,9 +68,9 @@ def answer_not_in_evidence(candidate: Candidate, texts: Texts) -> str:  # noqa: 
     if normalise(answer) in CLOSED_ANSWERS or (letters(answer).text and letters(answer).text in letters(evidence).text):
         return ""
     plain = f"{evidence}\n{strip_markup(evidence)}"
-    sizes = [frozenset(map(abs, numbers(text))) for text in (answer, plain)]  # (3,243) may be a cost of 3,243
-    if lacking := sizes[0] - sizes[1]:
-        return f"the evidence lacks {counted(len(lacking), 'number')} of the answer {quoted(answer)}"
+    held = {abs(value) for readings in numbers(plain) for value in readings}  # (3,243) may be a cost of 3,243
+    if lacking := sum(held.isdisjoint(map(abs, readings)) for readings in numbers(answer)):
+        return f"the evidence lacks {counted(lacking, 'number')} of the answer {quoted(answer)}"
     there, wanted = set(stems(plain)), [word for word in stems(answer) if not word.isdecimal()]
     if numbers(answer) or not wanted:  # units are often at the head of a table
         return ""
