@@ -21,6 +21,7 @@ _DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八
 _STEPS = {"十": 10, "百": 100, "千": 1000}
 _CHINESE = re.compile("[零〇一二两三四五六七八九十百千]+")
 _SCALED = re.compile(r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*(hundred|thousand|million|billion|[万亿])", re.IGNORECASE)
+_LETTERS = re.compile(r"(?<![0-9])[a-z]+(?![0-9])(?![a-z])")
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
@@ -38,7 +39,7 @@ def _readings(text: str) -> Iterator[tuple[Decimal, ...]]:
             yield (Decimal(word),)
     for run in _CHINESE.findall(text):
         yield (Decimal(_of_chinese(run)),)
-    for value in _spelled(re.findall(r"[a-z]+", text.lower())):
+    for value in _spelled(_LETTERS.findall(text.lower())):
         yield (Decimal(value),)
 
 

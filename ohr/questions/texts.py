@@ -79,9 +79,10 @@ class Texts:
     def span(self, document: str, page: int, passage: str) -> Span | None:
         """Return the characters of a page that hold a passage, the first ones where several do; None where none does.
 
-        A passage is there if its letters and digits are, one after the other, and neither end is inside a word.
+        A passage is there if its letters and digits are, one after the other, and neither end is inside a word. The
+        signs at its ends belong to the span where the page has the same ones.
         """
-        text, wanted = self.pages.get((document, page), ""), letters(passage).text
+        text, (wanted, own_places) = self.pages.get((document, page), ""), letters(passage)
         if not text or not wanted:
             return None
         held, places = self.letters[document, page]
@@ -89,7 +90,9 @@ class Texts:
         while at >= 0:
             start, end = places[at], places[at + len(wanted) - 1] + 1
             if not (_inside_word(text, start) or _inside_word(text, end)):
-                return start, end
+                before, after = passage[: own_places[0]].lstrip(), passage[own_places[-1] + 1 :].rstrip()
+                start -= len(before) if text[:start].endswith(before) else 0
+                return start, end + (len(after) if text.startswith(after, end) else 0)
             at = held.find(wanted, at + 1)
         return None
 

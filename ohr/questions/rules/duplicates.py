@@ -1,5 +1,6 @@
 """The rule that of questions that ask the same the first one stays."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,8 +15,10 @@ from .rule import Rule
 
 _LEAST, _LEAST_ELSEWHERE = 80, 92
 """Similarity in percent (rapidfuzz's `ratio`: twice the common letters in order, of all letters) from which on two
-questions with equal numbers and answers are the same, within a document, and across documents where they also have the
-same rare words, such as names. Chosen on mini."""
+questions with equal numbers, names and answers are the same, within a document, and across documents where all their
+rare words are equal. Chosen on mini."""
+_NAME = re.compile(r"(?<=\S )[A-Z]\w*")
+"""A word with a capital inside a sentence."""
 
 
 def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Removal]:
@@ -25,10 +28,11 @@ def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[
     for candidate in candidates:
         asked, order = letters(candidate.question).text, tuple(stems(candidate.question))
         answer = letters(candidate.answers[0]).text if candidate.answers else ""
-        figures, names = numbers(candidate.question), frozenset(filter(texts.is_rare, order))
+        figures, rare = numbers(candidate.question), frozenset(filter(texts.is_rare, order))
+        names = rare & {word for name in _NAME.findall(candidate.question) for word in stems(name)}
         keys: dict[object, int] = {
-            (candidate.document, answer, figures): _LEAST,
-            (answer, figures, names): _LEAST_ELSEWHERE,
+            (candidate.document, answer, figures, names): _LEAST,
+            (answer, figures, rare): _LEAST_ELSEWHERE,
         }
         first = same_words.get(order) or next((by_id[name] for name in _alike(asked, keys, groups)), None)
         if first:
