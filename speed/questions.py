@@ -26,7 +26,7 @@ WORD = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{5,}(?![A-Za-z}])|[\u4e00-\u9fff]{2,
 
 
 def copied(text: str, copy: int) -> str:
-    """Give the long words of a text an ending that only this copy has."""
+    """Return a text with an ending at its long words that only this copy has."""
     if not copy:
         return text
     ending = f"{chr(97 + copy // 26)}{chr(97 + copy % 26)}"

@@ -34,7 +34,7 @@ def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[
             (candidate.document, answer, figures, names): _LEAST,
             (answer, figures, rare): _LEAST_ELSEWHERE,
         }
-        first = same_words.get(order) or next((by_id[name] for name in _alike(asked, keys, groups)), None)
+        first = same_words.get(order) or next((by_id[name] for name in _nearest(asked, keys, groups)), None)
         if first:
             yield Removal(candidate.id, near_duplicate.name, f"asks the same as {first.id}: {quoted(first.question)}")
             continue
@@ -43,8 +43,8 @@ def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[
             groups[key][candidate.id] = asked
 
 
-def _alike(asked: str, keys: Mapping[object, int], groups: Mapping[object, Mapping[str, str]]) -> Iterator[str]:
-    """Yield the id of the question in each group that is most alike, if it is at least as alike as the group needs."""
+def _nearest(asked: str, keys: Mapping[object, int], groups: Mapping[object, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the id of the nearest question in each group, if it is as near as the group needs."""
     for key, least in keys.items():
         if match := process.extractOne(asked, groups.get(key, {}), scorer=fuzz.ratio, score_cutoff=least):
             yield match[2]
