@@ -79,8 +79,8 @@ def read_candidates(path: Path, truth: Mapping[str, Sequence[Page]]) -> Brought:
         _candidate(row, f"q{number}", own, places)
         for number, (row, own) in enumerate(zip(table.rows, passages, strict=True), 1)
     ]
-    ids = [candidate.id for candidate in candidates]
-    if twice := [name for name in dict.fromkeys(ids) if ids.count(name) > 1]:
+    ids = Counter(candidate.id for candidate in candidates)
+    if twice := [name for name, count in ids.items() if count > 1]:
         raise DataError(f"{path}: {counted(len(twice), 'id')} used more than once: {named(twice)}")
     unused = [f"{path.name}: not used: {named(table.unused)}"] if table.unused else []
     return Brought(tuple(candidates), tuple(_repairs(candidates, texts)), (*table.notes, *unused))
@@ -136,7 +136,7 @@ def _candidate(row: Row, default: str, passages: Sequence[str], places: "_Places
     if source not in SOURCES:
         raise DataError(f"{row.where}: evidence_source must be one of {', '.join(SOURCES)} (got {quoted(source)})")
     answers = texts_of(parts.get("answers"), row.where, "answers") or ()
-    document, evidence = places.of(passages, text_of(parts.get("document")))
+    document, evidence = places.of(passages, text_of(parts.get("document")).strip())
     return Candidate(
         id=text_of(parts.get("id")).strip() or default,
         question=question.strip(),

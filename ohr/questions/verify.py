@@ -1,5 +1,6 @@
 """Verifies candidates: rules one after the other, with what each removed."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -61,8 +62,8 @@ def verify(
     Raises:
         DataError: several candidates have the same id.
     """
-    seen: set[str] = set()
-    if twice := [each.id for each in candidates if each.id in seen or seen.add(each.id)]:  # type: ignore[func-returns-value]
+    ids = Counter(candidate.id for candidate in candidates)
+    if twice := [name for name, count in ids.items() if count > 1]:
         raise DataError(f"candidates must have different ids; used more than once: {named(twice)}")
     texts, left = Texts(truth), list(candidates)
     rows: list[FunnelRow] = []
