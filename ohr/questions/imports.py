@@ -82,8 +82,11 @@ def read_candidates(path: Path, truth: Mapping[str, Sequence[Page]]) -> Brought:
     ids = Counter(candidate.id for candidate in candidates)
     if twice := [name for name, count in ids.items() if count > 1]:
         raise DataError(f"{path}: {counted(len(twice), 'id')} used more than once: {named(twice)}")
-    unused = [f"{path.name}: not used: {named(table.unused)}"] if table.unused else []
-    return Brought(tuple(candidates), tuple(_repairs(candidates, texts)), (*table.notes, *unused))
+    notes = [*table.notes, *([f"{path.name}: not used: {named(table.unused)}"] if table.unused else [])]
+    if silent := sum(is_blank(row.parts.get("task")) for row in table.rows):
+        taken = "taken for understanding, whose answer must be in the evidence; write reasoning where it is computed"
+        notes.append(f"{counted(silent, 'question')} without task_type: {taken}")
+    return Brought(tuple(candidates), tuple(_repairs(candidates, texts)), tuple(notes))
 
 
 def of_question(question: Question) -> Candidate:

@@ -71,7 +71,17 @@ def test_labelled_data_sets_of_llama_index(read):
     }
     brought = read({"examples": [example]})
     assert_is_rent(brought)
-    assert brought.notes == ("set.json: not used: query_by, reference_answer_by",)
+    assert brought.notes[0] == "set.json: not used: query_by, reference_answer_by"
+
+
+def test_a_computed_answer_needs_its_task(read):
+    silent, complete = (
+        read([ragas(reference="100,000 florins")]),
+        read([ragas(reference="100,000", task_type="reasoning")]),
+    )
+    assert [repair.fault for repair in silent.repairs] == ["answer not in evidence"]
+    assert silent.notes[0].startswith("1 question without task_type: taken for understanding")
+    assert (complete.repairs, complete.notes) == ((), ())
 
 
 def test_finetune_data_sets_of_llama_index_have_no_answers(read):
