@@ -1,0 +1,189 @@
+import csv
+import json
+
+import pytest
+
+from ohr.contracts import Page, Question
+from ohr.errors import DataError
+from ohr.questions.candidate import Evidence
+from ohr.questions.imports import of_question, read_candidates
+from ohr.questions.verify import verify
+
+RENT = "The rent of Berth 3 is 1,200,000 florins a year, payable in twelve equal instalments at the quay of Pethering."
+NOTICE = "Notice must be given to the harbour master of Norrgate in writing, six months before the lease ends."
+TRUTH = {
+    "law/lease": [Page("law/lease", 0, f"Lease\n\n{RENT}"), Page("law/lease", 1, NOTICE)],
+    "law/notice": [Page("law/notice", 0, f"A copy of a clause.\n\n{NOTICE}")],
+    "law/third": [Page("law/third", 0, "The ferry timetable of Marrow Sound is printed in May.")],
+}
+QUESTION = "How much is the rent of Berth 3 a year?"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content, name="set.json"):
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))
+        return read_candidates(path, TRUTH)
+
+    return read
+
+
+def ragas(**parts):
+    return {"user_input": QUESTION, "reference": "1.2 million florins", "reference_contexts": [RENT], **parts}
+
+
+def assert_is_rent(brought):
+    (candidate,) = brought.candidates
+    assert (candidate.question, candidate.answers) == (QUESTION, ("1.2 million florins",))
+    assert (candidate.document, candidate.origin) == ("law/lease", "imported")
+    assert candidate.evidence == (Evidence(0, RENT, 7, 7 + len(RENT)),)
+    assert brought.repairs == ()
+    assert len(verify(brought.candidates, TRUTH).survivors) == 1
+
+
+def test_rows_of_ragas(read):
+    brought = read(json.dumps(ragas()) + "\n", "set.jsonl")
+    assert_is_rent(brought)
+    assert brought.candidates[0].made_by.endswith("set.jsonl:1")
+
+
+def test_ragas_as_a_list_and_as_columns(read):
+    assert_is_rent(read([ragas()]))
+    assert_is_rent(read({name: [value] for name, value in ragas().items()}))
+
+
+def test_ragas_as_csv_with_lists_as_python_prints_them(read, tmp_path):
+    with (tmp_path / "rows.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(ragas()))
+        writer.writeheader()
+        writer.writerow(ragas(reference_contexts=str([RENT])))
+    assert_is_rent(read_candidates(tmp_path / "rows.csv", TRUTH))
+
+
+def test_labelled_data_sets_of_llama_index(read):
+    example = {
+        "query": QUESTION,
+        "query_by": {"model_name": "", "type": "human"},
+        "reference_contexts": [RENT],
+        "reference_answer": "1.2 million florins",
+        "reference_answer_by": {"model_name": "", "type": "human"},
+    }
+    brought = read({"examples": [example]})
+    assert_is_rent(brought)
+    assert brought.notes[0] == "set.json: not used: query_by, reference_answer_by"
+
+
+def test_a_computed_answer_needs_its_task(read):
+    silent, complete = (
+        read([ragas(reference="100,000 florins")]),
+        read([ragas(reference="100,000", task_type="reasoning")]),
+    )
+    assert [repair.fault for repair in silent.repairs] == ["answer not in evidence"]
+    assert silent.notes[0].startswith("1 question without task_type: taken for understanding")
+    assert (complete.repairs, complete.notes) == ((), ())
+
+
+def test_finetune_data_sets_of_llama_index_have_no_answers(read):
+    content = {"queries": {"a": QUESTION}, "corpus": {"n": RENT}, "relevant_docs": {"a": ["n"]}, "mode": "text"}
+    brought = read(content)
+    (candidate,) = brought.candidates
+    assert (candidate.id, candidate.answers, candidate.evidence[0].page) == ("a", (), 0)
+    assert brought.repairs == ()
+    assert verify(brought.candidates, TRUTH).removals[0].reason == "has no answer"
+
+
+def test_plain_csv(read):
+    brought = read(
+        f'question,answer,evidence,document,id\n{QUESTION},1.2 million florins,"{RENT}",law/lease,r1\n', "a.csv"
+    )
+    assert_is_rent(brought)
+    assert brought.candidates[0].id == "r1"
+
+
+def test_evidence_that_is_not_found_has_its_best_match(read):
+    changed = RENT.replace("twelve equal", "ten unequal")
+    brought = read([ragas(reference_contexts=[changed])])
+    (repair,) = brought.repairs
+    assert repair.fault == "evidence not found"
+    assert "best match: 'The rent of Berth 3 is 1,200,000 florins a year" in repair.detail
+    assert repair.detail.endswith("on page 0 of law/lease")
+    assert brought.candidates[0].document == "law/lease"
+    assert brought.candidates[0].evidence == (Evidence(0, changed),)
+
+
+def test_evidence_that_no_page_resembles(read):
+    brought = read([ragas(reference_contexts=["Zygotic quokkas vex jumping sphinxes by the waltz of bad nymphs."])])
+    (repair,) = brought.repairs
+    assert (repair.fault, brought.candidates[0].document) == ("evidence not found", "")
+    assert "no page resembles it" in repair.detail
+    assert "no page of any document" in verify(brought.candidates, TRUTH).removals[0].reason
+
+
+def test_a_question_without_evidence_is_to_be_repaired(read):
+    (repair,) = read([ragas(reference_contexts=None)]).repairs
+    assert (repair.fault, repair.detail) == ("evidence not found", "the question has none")
+
+
+def test_an_answer_that_the_evidence_lacks_is_to_be_repaired(read):
+    (repair,) = read([ragas(reference="5 million florins")]).repairs
+    assert repair.fault == "answer not in evidence"
+    assert "'5 million florins'" in repair.detail
+
+
+def test_an_ambiguous_document_is_to_be_repaired(read):
+    row = ragas(user_input="To whom is notice given?", reference="the harbour master", reference_contexts=[NOTICE])
+    brought = read([row, row | {"document": "law/notice"}])
+    assert [candidate.document for candidate in brought.candidates] == ["law/lease", "law/notice"]
+    assert [(repair.fault, repair.detail) for repair in brought.repairs] == [
+        ("ambiguous document", "all of its evidence is also in law/notice"),
+        ("ambiguous document", "all of its evidence is also in law/lease"),
+    ]
+
+
+def test_a_second_passage_decides_which_document_is_meant(read):
+    (candidate,) = read([ragas(reference_contexts=[NOTICE, RENT])]).candidates
+    assert [(passage.page, passage.start >= 0) for passage in candidate.evidence] == [(1, True), (0, True)]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        ([], "a.json", "holds no question"),
+        ("", "a.jsonl", "holds no question"),
+        ("{", "a.json", "not readable as JSON"),
+        ({"examples": [3]}, "a.json", "must be a mapping"),
+        ({"answers": 3}, "a.json", "no data set of RAGAS"),
+        ([{"reference": "x"}], "a.json", "its question must be one text"),
+        ([ragas(user_input=[{"role": "user"}])], "a.json", "its question must be one text"),
+        ([ragas(reference_contexts={"a": 1})], "a.json", "evidence must be a list of texts"),
+        ([ragas(evidence_source="video")], "a.json", "evidence_source must be one of text, table"),
+        ([ragas(id="a"), ragas(id="a"), ragas(id="b")], "a.json", "1 id used more than once: a"),
+        (
+            {"queries": {"a": "b"}, "corpus": {}, "relevant_docs": {"a": ["n"]}},
+            "a.json",
+            "relevant_docs of the query 'a'",
+        ),
+        ("answer\nx\n", "a.csv", "question"),
+    ],
+)
+def test_a_file_that_is_not_sound_is_refused(read, content, name, message):
+    with pytest.raises(DataError, match=message):
+        read(content, name)
+
+
+def test_a_file_that_is_absent_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"absent\.csv: cannot be read"):
+        read_candidates(tmp_path / "absent.csv", TRUTH)
+
+
+def test_a_question_of_a_benchmark_keeps_its_pages():
+    question = Question("q", "租期？", ("1",), "law/lease", (0, 1), ("a", "b"), "chart", "law", task_type="reasoning")
+    candidate = of_question(question)
+    assert candidate.evidence == (Evidence(0, "a"), Evidence(1, "b"))
+    assert (candidate.source, candidate.task, candidate.language, candidate.pages) == (
+        "chart",
+        "reasoning",
+        "zh",
+        (0, 1),
+    )
