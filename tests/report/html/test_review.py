@@ -40,6 +40,12 @@ SET = [candidate_of(question) for question in MINI.questions()[:6]]  # the last 
 STRANGE = Candidate("strange", f"When? {HOSTILE}", (HOSTILE,), SET[0].document, (Evidence(0, HOSTILE),))
 
 
+IS_IN_VIEW = """() => {
+  const [mark, text] = ["mark", ".text"].map((name) => document.querySelector(name).getBoundingClientRect());
+  return mark.top >= text.top && mark.bottom <= text.bottom;
+}"""
+
+
 @contextmanager
 def reviewing(path, candidates=SET, pages=PAGES, reviewer="ada"):
     """Serve a review; yields its address, and a function from a request to the answer's status and body."""
@@ -158,6 +164,7 @@ def test_questions_are_decided_by_keys(browser, tmp_path):
     with reviewing(path) as (address, _), opened(browser, address) as page:
         said = page.locator("#said")
         assert page.locator("mark").all_inner_texts() == [SET[0].evidence[0].text]
+        assert page.evaluate(IS_IN_VIEW)
         page.keyboard.press("k")
         page.wait_for_selector(f"#where:has-text('{SET[1].id}')")
         page.keyboard.press("r")
@@ -234,3 +241,18 @@ def test_a_page_that_cannot_be_read_is_said(browser, tmp_path):
     ):
         assert "page 1 has no text" in page.locator("#pages").inner_text()
         assert SET[0].evidence[0].text in page.locator("blockquote").all_inner_texts()
+
+
+@needs_chromium
+def test_a_decision_that_cannot_be_saved_is_said(browser, tmp_path):
+    path = tmp_path / "review.jsonl"
+    with reviewing(path) as (address, _):
+        page = browser.new_page()
+        page.goto(address)
+        page.wait_for_selector("html[data-ready=yes]", state="attached")
+        path.mkdir()
+        page.keyboard.press("k")
+        page.wait_for_selector("#said.failed")
+        assert "the decision cannot be written: Is a directory" in page.locator("#said").inner_text()
+        assert page.locator("#count").inner_text() == "0 of 6 decided"
+        page.close()

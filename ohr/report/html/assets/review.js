@@ -39,6 +39,12 @@ const pageOf = (page) => {
   return [make("h2", {}, name), make("div", { class: "columns two" }, figure, make("div", {}, ...notes, text))];
 };
 
+/* Scroll a page's text to its evidence, with two lines before it. */
+const toEvidence = (text) => {
+  const mark = text.querySelector("mark");
+  if (mark) text.scrollTop = mark.offsetTop - text.offsetTop - 48;
+};
+
 const draw = () => {
   const decision = shown.decision, edited = decision?.verdict === "edit" ? decision : null;
   at("where").textContent = [`${place + 1} of ${verdicts.length}`, shown.id, ...shown.about, shown.document].join(" · ");
@@ -48,6 +54,7 @@ const draw = () => {
   at("reason").value = decision?.reason ?? "";
   for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.verdict === decision?.verdict));
   at("pages").replaceChildren(...shown.pages.flatMap(pageOf));
+  for (const text of document.querySelectorAll("#pages .text")) toEvidence(text);
   const decided = verdicts.filter(Boolean).length;
   at("progress").max = verdicts.length;
   at("progress").value = decided;
@@ -56,7 +63,7 @@ const draw = () => {
 };
 const edit = (open) => {
   at("edits").hidden = !open;
-  for (const button of [...buttons, at("previous"), at("next"), at("undecided")]) button.disabled = open;
+  at("verdicts").hidden = open;
   if (!open) return;
   at("new-question").value = at("question").textContent;
   at("new-answer").value = at("answers").firstChild?.textContent ?? "";
