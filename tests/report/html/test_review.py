@@ -256,3 +256,27 @@ def test_a_decision_that_cannot_be_saved_is_said(browser, tmp_path):
         assert "the decision cannot be written: Is a directory" in page.locator("#said").inner_text()
         assert page.locator("#count").inner_text() == "0 of 6 decided"
         page.close()
+
+
+@needs_chromium
+def test_a_key_while_a_verdict_is_saved_decides_nothing(browser, tmp_path):
+    path, may_answer = tmp_path / "review.jsonl", threading.Event()
+
+    def slow(document, page):
+        if path.exists():
+            may_answer.wait(30)
+        return text_of(document, page)
+
+    with (
+        reviewing(path, pages=PageSource(slow, PAGES.image)) as (address, _),
+        opened(browser, address) as page,
+    ):
+        page.keyboard.press("k")
+        page.wait_for_selector(f"#said:has-text('{SET[0].id}')")
+        page.keyboard.press("d")
+        page.keyboard.press("ArrowRight")
+        may_answer.set()
+        page.wait_for_selector(f"#where:has-text('{SET[1].id}')")
+        page.keyboard.press("d")
+        page.wait_for_selector(f"#where:has-text('{SET[2].id}')")
+    assert verdicts(path) == [(SET[0].id, "keep"), (SET[1].id, "drop")]
