@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from ohr.contracts import Image
 from ohr.errors import DataError, OhrError
 from ohr.files.json_input import parse_json
+from ohr.messages.blame import fault_of
 from ohr.questions.candidate import Candidate, Evidence
 from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, decision_of, read_decisions
 from ohr.questions.review.outcome import current_decisions
@@ -175,6 +176,8 @@ class ReviewHandler(http.Handler):
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
         except KeyError as error:
             self._refuse(HTTPStatus.BAD_REQUEST, f"the address lacks {error}")
+        except Exception as error:  # page sources may raise anything
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, fault_of(error))
 
     do_HEAD = do_POST = do_GET
 

@@ -149,6 +149,17 @@ def test_addresses_that_are_not_there_say_so(tmp_path):
         assert b"no evidence on page 2" in ask("/image?place=0&page=1")[1]
 
 
+def test_a_page_source_with_a_fault_of_its_own_is_said(tmp_path):
+    def broken(document, page):
+        raise RuntimeError("no such renderer")
+
+    with reviewing(tmp_path / "review.jsonl", pages=PageSource(broken, broken)) as (_, ask):
+        for address in ("/candidate?place=0", "/image?place=0&page=0"):
+            status, reason = ask(address)
+            assert status == 500
+            assert b"no such renderer" in reason
+
+
 def test_a_review_that_cannot_begin_says_why(tmp_path):
     for candidates, reviewer, fault in ((SET, " ", "name of the reviewer"), ([], "ada", "no candidates")):
         with pytest.raises(DataError, match=fault):
