@@ -13,7 +13,7 @@ Origin = Literal["written", "joined", "imported"]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage that an answer needs: characters [start, end) of a page's ground truth, -1 where it is not there."""
+    """A passage that an answer needs: characters [start, end) of a page's ground truth; -1 where it is not there."""
 
     page: int
     text: str

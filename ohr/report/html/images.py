@@ -49,7 +49,7 @@ class PageImages:
             raise DataError(f"no page image: {str(error).splitlines()[0]}") from None
         except Exception as error:  # a benchmark or a noise of somebody else
             raise DataError(f"no page image: {type(error).__name__}: {error}") from error
-        return _webp(image)
+        return webp(image)
 
     @cached_property
     def _documents(self) -> Mapping[str, Document]:
@@ -57,7 +57,8 @@ class PageImages:
         return {document.name: document for document in self._spec.benchmark.documents()}
 
 
-def _webp(image: Any) -> bytes:
+def webp(image: Any) -> bytes:
+    """Encode a page image, (height, width, 3) of 8 bits, as WebP, WIDTH pixels wide at most."""
     from PIL import Image
 
     picture = Image.fromarray(image)
