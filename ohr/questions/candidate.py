@@ -60,8 +60,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Why a candidate was removed: the rule, and its reason in words."""
+    """Why a candidate was removed: the rule, and its reason in words.
+
+    Args:
+        undecided: the rule needs a model's reply, and got none that it can use.
+    """
 
     candidate: str
     rule: str
     reason: str
+    undecided: bool = False
