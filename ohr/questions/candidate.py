@@ -7,7 +7,7 @@ from typing import Literal
 from ohr.contracts import EvidenceSource
 
 Task = Literal["understanding", "reasoning", ""]
-"""What an answer needs: reading it in the evidence, or working it out; "" where an import does not say."""
+"""Whether the evidence holds the answer or it is worked out; "" where an import does not say."""
 Origin = Literal["written", "joined", "imported"]
 """How a candidate came about: a model wrote it, two single-page ones were joined, or it was brought."""
 
