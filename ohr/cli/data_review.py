@@ -1,7 +1,6 @@
 """`ohr data review`: people decide about the questions of a set, in a browser on this machine."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +11,6 @@ from ohr.cli.options import AsJson
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.contracts import Page
-    from ohr.questions.candidate import Candidate
     from ohr.questions.records import Record
     from ohr.report.html.review import PageSource
 
@@ -67,7 +64,7 @@ def _serve(folder: Path, shown: "Sequence[Record]", reviewer: str | None, port: 
         raise DataError(f"{folder}: no question is left to review; --all shows those that the rules removed")
     name = reviewer or _user()
     server = serve_review(
-        _located(folder, shown),
+        [record.candidate for record in shown],
         _pages(folder),
         folder / FILE,
         reviewer=name,
@@ -93,45 +90,37 @@ def _sampled(records: "Sequence[Record]", size: int | None) -> "Sequence[Record]
     return [record for record in records if record.candidate.id in ids]
 
 
-def _located(folder: Path, shown: "Sequence[Record]") -> "list[Candidate]":
-    """Return candidates with the places of their evidence, also those that a rule removed before it was looked for."""
-    from ohr.questions.rules import located
-    from ohr.questions.texts import Texts
-
-    unplaced = {r.candidate.document for r in shown if any(passage.start < 0 for passage in r.candidate.evidence)}
-    texts = Texts({name: pages for name in sorted(unplaced) if (pages := _truth(folder, name))})
-    return [
-        replace(each, evidence=located(each, texts)) if each.document in unplaced else each
-        for each in (record.candidate for record in shown)
-    ]
-
-
-def _truth(folder: Path, document: str) -> "Sequence[Page]":
-    """Read a document's ground truth; none where the set has no such file."""
-    from ohr.files.ohrbench_json import read_document
-
-    path = folder / "retrieval_base" / "gt" / f"{document}.json"
-    return read_document(path, document).pages if path.is_file() else ()
-
-
 def _pages(folder: Path) -> "PageSource":
     """Show pages from the set's own files: its ground truth, and its PDFs where they are."""
     from ohr.errors import DataError
     from ohr.files import pdf
+    from ohr.files.ohrbench_json import read_document
     from ohr.report.html.review import PageSource
 
+    names = _set_names(folder)
+
     def pdf_of(document: str) -> Path:
-        return folder / "pdfs" / f"{document}.pdf"
+        return folder / "pdfs" / f"{names.get(document, document)}.pdf"
 
     def text(document: str, page: int) -> str:
-        pages = {each.index: each for each in _truth(folder, document)}
-        if page not in pages or pages[page].error:
+        path = folder / "retrieval_base" / "gt" / f"{names.get(document, document)}.json"
+        texts = {each.index: each.text for each in read_document(path, document).pages if not each.error}
+        if page not in texts:
             raise DataError(f"{folder}: has no text of page {page + 1} of {document}")
-        return pages[page].text
+        return texts[page]
 
     return PageSource(
         text, lambda name, page: pdf.render(pdf_of(name), page, _DPI), lambda name: pdf_of(name).is_file()
     )
+
+
+def _set_names(folder: Path) -> dict[str, str]:
+    """Return the names of documents in the set by their names in the folder that it was built from, if it says them."""
+    from ohr.files.json_input import mapping_in
+
+    documents = mapping_in(folder / "set.json").get("documents")
+    about = documents.items() if isinstance(documents, dict) else ()
+    return {each["source"]: name for name, each in about if isinstance(each, dict) and "source" in each}
 
 
 _DPI = 110

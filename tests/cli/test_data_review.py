@@ -128,6 +128,16 @@ def test_a_set_without_its_pdf_shows_text(review, tmp_path):
     assert pages[0]["error"] == ""
 
 
+def test_documents_may_have_another_name_in_the_set(review, tmp_path, written):
+    for path in (tmp_path / "out").rglob(f"{DOMAIN}/*.*"):
+        path.rename(path.with_stem("renamed"))
+    about = {"documents": {f"{DOMAIN}/renamed": {"source": written[0].document}, f"{DOMAIN}/other": 3}}
+    (tmp_path / "out/set.json").write_text(json.dumps(about))
+    pages = []
+    review(during=lambda client: pages.extend(client.get("/candidate?place=0").json()["pages"]))
+    assert (pages[0]["error"], pages[0]["image"]) == ("", True)
+
+
 def test_a_set_without_its_ground_truth_says_so(review, tmp_path):
     shutil.rmtree(tmp_path / "out/retrieval_base")
     pages = []

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ohr.contracts import Image
+from ohr.contracts import Image, Page, Span
 from ohr.errors import DataError, OhrError
 from ohr.files.json_input import parse_json
 from ohr.messages.blame import fault_of
@@ -25,6 +25,7 @@ from ohr.questions.review.decisions import (
     read_decisions,
 )
 from ohr.questions.review.outcome import current_decisions, remaining_decisions
+from ohr.questions.texts import Texts
 from ohr.report.html.images import webp
 from ohr.report.html.pack import as_json
 from ohr.report.html.page import render_review
@@ -172,29 +173,39 @@ class Review:
         return self._candidates[int(place)]
 
     def _shown(self, candidate: Candidate, page: int) -> dict[str, Any]:
-        passages = [passage for passage in candidate.evidence if passage.page == page]
         try:
             text, error = self._pages.text(candidate.document, page), ""
         except OhrError as reason:
             text, error = "", str(reason)
-        placed = [passage for passage in passages if 0 <= passage.start < passage.end <= len(text)]
-        elsewhere = [passage.text for passage in passages if passage not in placed]
+        texts = Texts({candidate.document: [Page(candidate.document, page, text)]})
+        spans = [
+            (passage.text, _span(passage, texts, candidate)) for passage in candidate.evidence if passage.page == page
+        ]
+        placed = [span for _, span in spans if span]
+        elsewhere = [passage for passage, span in spans if not span]
         has_image = self._pages.has_image(candidate.document)
         parts = marked(text, placed)
         return {"page": page, "parts": parts, "elsewhere": elsewhere, "error": error, "image": has_image}
 
 
-def marked(text: str, passages: Sequence[Evidence]) -> list[tuple[str, bool]]:
-    """Divide a page's text into parts that are evidence and parts that are not; passages may overlap."""
+def _span(passage: Evidence, texts: Texts, candidate: Candidate) -> Span | None:
+    """Return the place of evidence on its page; a rule may have removed the candidate before it was looked for."""
+    place = candidate.document, passage.page
+    known = 0 <= passage.start < passage.end <= len(texts.pages[place])
+    return (passage.start, passage.end) if known else texts.span(*place, passage.text)
+
+
+def marked(text: str, spans: Sequence[Span]) -> list[tuple[str, bool]]:
+    """Divide a page's text into parts that are evidence and parts that are not; spans may overlap."""
     parts: list[tuple[str, bool]] = []
-    end = 0
-    for passage in sorted(passages, key=lambda passage: passage.start):
-        if passage.start > end:
-            parts.append((text[end : passage.start], False))
-        if passage.end > max(end, passage.start):
-            parts.append((text[max(end, passage.start) : passage.end], True))
-        end = max(end, passage.end)
-    return [*parts, (text[end:], False)] if end < len(text) else parts
+    done = 0
+    for start, end in sorted(spans):
+        if start > done:
+            parts.append((text[done:start], False))
+        if end > max(done, start):
+            parts.append((text[max(done, start) : end], True))
+        done = max(done, end)
+    return [*parts, (text[done:], False)] if done < len(text) else parts
 
 
 def _now() -> str:

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from ohr.errors import DataError
-from ohr.questions.candidate import Evidence
 from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, read_decisions
 from ohr.report.html.review import TOKEN, PageSource, marked, serve_review
 
@@ -17,16 +16,17 @@ def test_a_candidate_comes_with_its_pages_and_marked_evidence(tmp_path):
         shown = json.loads(ask("/candidate?place=5")[1])
         assert [page["page"] for page in shown["pages"]] == [0, 1]
         assert "".join(part for part, _ in shown["pages"][0]["parts"]) == text_of(SET[5].document, 0)
-        placed, elsewhere = SET[5].evidence[1], SET[5].evidence[0]  # mini quotes a formula otherwise than its page
-        assert [part for page in shown["pages"] for part, is_marked in page["parts"] if is_marked] == [placed.text]
-        assert [page["elsewhere"] for page in shown["pages"]] == [[elsewhere.text], []]
+        formula, sentence = [part for page in shown["pages"] for part, is_marked in page["parts"] if is_marked]
+        assert sentence == SET[5].evidence[1].text
+        assert SET[5].evidence[0].start == -1  # mini quotes it otherwise than its page: its letters are looked for
+        assert (formula[:21], formula[-12:]) == ("A collection of $N$ p", "vector kept.")
+        assert [page["elsewhere"] for page in shown["pages"]] == [[], []]
         status, image = ask("/image?place=5&page=1")
         assert (status, image[:4], image[8:12]) == (200, b"RIFF", b"WEBP")
 
 
 def test_passages_that_overlap_are_marked_once():
-    passages = [Evidence(0, "", 4, 8), Evidence(0, "", 2, 6), Evidence(0, "", 3, 4), Evidence(0, "", 8, 9)]
-    parts = marked("0123456789", passages)
+    parts = marked("0123456789", [(4, 8), (2, 6), (3, 4), (8, 9)])
     assert parts == [("01", False), ("2345", True), ("67", True), ("8", True), ("9", False)]
     assert marked("", []) == []
 
