@@ -6,7 +6,8 @@ from typing import Literal
 
 from ohr.contracts import EvidenceSource
 
-Task = Literal["understanding", "reasoning"]
+Task = Literal["understanding", "reasoning", ""]
+"""Whether the evidence holds the answer or it is worked out; "" where an import does not say."""
 Origin = Literal["written", "joined", "imported"]
 """How a candidate came about: a model wrote it, two single-page ones were joined, or it was brought."""
 

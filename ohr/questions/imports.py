@@ -1,14 +1,16 @@
 """Imports question sets that others made: of RAGAS, of LlamaIndex, and tables with a question in each row.
 
-Their names: `ragas.dataset_schema.SingleTurnSample` (`user_input`, `reference`, `reference_contexts`; `question` and
-`ground_truth` before 0.2); `llama_index.core.llama_dataset.LabelledRagDataset` (`examples` with `query`,
-`reference_answer`, `reference_contexts`) and `llama_index.core.evaluation.EmbeddingQAFinetuneDataset` (`queries`,
-`corpus` and `relevant_docs`, no answers). None of them names pages: each passage is looked for in the ground truth.
+Their names: `ragas.dataset_schema.SingleTurnSample` (`user_input`, `reference`, `reference_contexts`), whose test sets
+had `question`, `ground_truth`, `contexts` and `evolution_type` before 0.2;
+`llama_index.core.llama_dataset.LabelledRagDataset` (`examples` with `query`, `reference_answer`, `reference_contexts`);
+`llama_index.core.evaluation.EmbeddingQAFinetuneDataset` (`queries`, `corpus` and `relevant_docs`, no answers) and
+`QueryResponseDataset` (`queries` and `responses`). None of them names pages: each passage is looked for in the ground
+truth.
 """
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,25 +23,34 @@ from ohr.files.ohrbench_questions import text_of
 from ohr.files.tables import Names, Row, is_blank, read_table
 from ohr.messages.wording import counted, named, quoted
 from ohr.text.chinese import HAS_HAN
-from ohr.text.locate import PageLocator
 
-from .candidate import Candidate, Evidence
-from .rules.evidence import ambiguous_document, answer_not_in_evidence
+from .candidate import Candidate, Evidence, Task
+from .places import Places
+from .rules.evidence import ambiguous_document, what_evidence_lacks
 from .texts import Texts
 
 NAMES: Names = {
     "question": ("user_input", "question", "query", "questions"),
-    "answers": ("reference", "ground_truth", "ground_truths", "answers", "answer", "reference_answer"),
-    "evidence": ("reference_contexts", "evidence", "evidence_context", "quote", "passage"),
-    "document": ("document", "doc", "doc_name", "file", "file_name"),
+    "answers": ("reference", "ground_truth", "ground_truths", "answers", "reference_answer"),
+    "answer": ("answer",),
+    "response": ("response",),
+    "evidence": ("reference_contexts", "reference_context", "evidence", "evidence_context", "quote", "passage"),
+    "contexts": ("contexts", "context"),
+    "document": ("document", "doc", "doc_name", "file", "file_name", "source_file"),
     "id": ("id", "question_id", "qid"),
     "source": ("evidence_source",),
     "form": ("answer_form",),
-    "task": ("task_type",),
+    "task": ("task_type", "evolution_type"),
 }
 """The parts of a question, and the names that each may go by."""
 
-Fault = Literal["evidence not found", "answer not in evidence", "ambiguous document"]
+_HOP = re.compile(r"^\s*<\d+-hop>\s*")
+"""The mark that RAGAS writes before each passage of a question over several."""
+
+_NO_ANSWER = "the answer to given question is not present in context"
+"""The sentence of RAGAS in the place of an answer that it did not find."""
+
+Fault = Literal["evidence not found", "answer not in evidence", "no answer", "ambiguous document"]
 
 
 class Repair(NamedTuple):
@@ -70,23 +81,50 @@ def read_candidates(path: Path, truth: Mapping[str, Sequence[Page]]) -> Brought:
         DataError: it is none, or a question is not sound.
     """
     table = read_table(path, NAMES, ("question",), records=lambda found: _records(found, path), entry="question")
-    if not table.rows:
+    rows, notes = _own_parts(table.rows, path)
+    if not rows:
         raise DataError(f"{path}: holds no question")
     texts = Texts(truth)
-    passages = [_passages(row) for row in table.rows]
-    places = _Places(texts, {passage for own in passages for passage in own})
+    passages = [_passages(row) for row in rows]
+    places = Places(texts, {passage for own in passages for passage in own})
     candidates = [
         _candidate(row, f"q{number}", own, places)
-        for number, (row, own) in enumerate(zip(table.rows, passages, strict=True), 1)
+        for number, (row, own) in enumerate(zip(rows, passages, strict=True), 1)
     ]
     ids = Counter(candidate.id for candidate in candidates)
     if twice := [name for name, count in ids.items() if count > 1]:
         raise DataError(f"{path}: {counted(len(twice), 'id')} used more than once: {named(twice)}")
-    notes = [*table.notes, *([f"{path.name}: not used: {named(table.unused)}"] if table.unused else [])]
-    if silent := sum(is_blank(row.parts.get("task")) for row in table.rows):
-        taken = "taken for understanding, whose answer must be in the evidence; write reasoning where it is computed"
-        notes.append(f"{counted(silent, 'question')} without task_type: {taken}")
+    notes = [*table.notes, *notes, *([f"{path.name}: not used: {named(table.unused)}"] if table.unused else [])]
+    notes += _doubts(rows, candidates, places)
     return Brought(tuple(candidates), tuple(_repairs(candidates, texts)), tuple(notes))
+
+
+def _own_parts(rows: Sequence[Row], path: Path) -> tuple[list[Row], list[str]]:
+    """Leave out rows without a question, and what a system answered and retrieved; returns what to say of it."""
+    notes: list[str] = []
+    asked = [row for row in rows if not is_blank(row.parts.get("question"))]
+    if blank := len(rows) - len(asked):
+        notes.append(f"{path.name}: {counted(blank, 'row')} without a question left out")
+    there = {part for row in asked for part, value in row.parts.items() if not is_blank(value)}
+    is_answered = "response" in there or {"answers", "answer"} <= there
+    foreign = {"response"} | ({"answer"} if "answers" in there else set())
+    if is_answered or "evidence" in there:
+        foreign |= {"contexts"}
+    if left := sorted(foreign & there):
+        notes.append(f"{path.name}: taken for what a system answered or retrieved, not used: {named(left)}")
+    own = [Row(row.where, {part: value for part, value in row.parts.items() if part not in foreign}) for row in asked]
+    return own, notes
+
+
+def _doubts(rows: Sequence[Row], candidates: Sequence[Candidate], places: Places) -> Iterator[str]:
+    """Yield what is not known of the questions, with counts."""
+    if silent := sum(not candidate.task for candidate in candidates):
+        stays = "an answer that is not in the evidence is not removed, since it may be worked out"
+        yield f"{counted(silent, 'question')} without the task_type understanding or reasoning: {stays}"
+    names = [name for row in rows if (name := text_of(row.parts.get("document")).strip()) and not places.named(name)]
+    if names:
+        several = counted(len(names), "question")
+        yield f"{several} about a document that is not there by this name, looked for in all: {named(names)}"
 
 
 def of_question(question: Question) -> Candidate:
@@ -112,7 +150,11 @@ def _records(found: Any, path: Path) -> Any:
         return found
     if isinstance(found.get("examples"), list):
         return found["examples"]
-    queries, corpus, relevant = (found.get(name) for name in ("queries", "corpus", "relevant_docs"))
+    queries, responses, corpus, relevant = (
+        found.get(name) for name in ("queries", "responses", "corpus", "relevant_docs")
+    )
+    if isinstance(queries, Mapping) and isinstance(responses, Mapping):
+        return [{"id": name, "query": query, "answer": responses.get(name)} for name, query in queries.items()]
     if not (isinstance(queries, Mapping) and isinstance(corpus, Mapping) and isinstance(relevant, Mapping)):
         return ragas.records(found, path)
     rows = []
@@ -125,12 +167,22 @@ def _records(found: Any, path: Path) -> Any:
 
 
 def _passages(row: Row) -> tuple[str, ...]:
-    given = row.parts.get("evidence")
-    texts = None if is_blank(given) else texts_of(given, row.where, "evidence")
-    return tuple(text for text in texts or () if text.strip())
+    given = next((row.parts[part] for part in ("evidence", "contexts") if not is_blank(row.parts.get(part))), None)
+    texts = texts_of(given, row.where, "evidence") or ()
+    return tuple(text for passage in texts if (text := _HOP.sub("", passage)).strip())
 
 
-def _candidate(row: Row, default: str, passages: Sequence[str], places: "_Places") -> Candidate:
+def _answers(row: Row) -> tuple[str, ...]:
+    given = next((row.parts[part] for part in ("answers", "answer") if not is_blank(row.parts.get(part))), None)
+    texts = texts_of(given, row.where, "answers") or ()
+    return tuple(text for text in texts if text.strip() and text.strip().rstrip(".").casefold() != _NO_ANSWER)
+
+
+def _task(given: object) -> Task:
+    return "reasoning" if given == "reasoning" else "understanding" if given == "understanding" else ""
+
+
+def _candidate(row: Row, default: str, passages: Sequence[str], places: Places) -> Candidate:
     parts = {name: value for name, value in row.parts.items() if not is_blank(value)}
     question = parts.get("question")
     if not isinstance(question, str):
@@ -138,57 +190,20 @@ def _candidate(row: Row, default: str, passages: Sequence[str], places: "_Places
     source = parts.get("source", "text")
     if source not in SOURCES:
         raise DataError(f"{row.where}: evidence_source must be one of {', '.join(SOURCES)} (got {quoted(source)})")
-    answers = texts_of(parts.get("answers"), row.where, "answers") or ()
     document, evidence = places.of(passages, text_of(parts.get("document")).strip())
     return Candidate(
         id=text_of(parts.get("id")).strip() or default,
         question=question.strip(),
-        answers=tuple(answer for answer in answers if answer.strip()),
+        answers=_answers(row),
         document=document,
         evidence=evidence,
         source=source,
-        task="reasoning" if parts.get("task") == "reasoning" else "understanding",
+        task=_task(parts.get("task")),
         answer_form=text_of(parts.get("form")) or "String",
         language=_language(question),
         origin="imported",
         made_by=row.where,
     )
-
-
-class _Places:
-    """Finds the document and page of passages: word for word, else the page that resembles a passage most."""
-
-    def __init__(self, texts: Texts, passages: Collection[str]) -> None:
-        self._texts = texts
-        self._holders = dict(zip(passages, texts.documents_with(list(passages)), strict=True))
-
-    @cached_property
-    def _locator(self) -> PageLocator:
-        return PageLocator({page: (text,) for page, text in self._texts.pages.items()})
-
-    def of(self, passages: Sequence[str], document: str) -> tuple[str, tuple[Evidence, ...]]:
-        """Return the document that holds most of some passages, the first of equals, and the place of each in it.
-
-        Args:
-            document: the one that is named, or "".
-        """
-        if document not in self._texts.truth:
-            counts = Counter(name for passage in passages for name in sorted(self._holders[passage]))
-            guesses = (page[0] for passage in passages for page in self._locator.locate(passage))
-            document = counts.most_common(1)[0][0] if counts else next(guesses, document)
-        return document, tuple(
-            self._exact(passage, document) or self._likely(passage, document) for passage in passages
-        )
-
-    def _exact(self, passage: str, document: str) -> Evidence | None:
-        for page in self._texts.truth[document] if document in self._holders[passage] else ():
-            if span := self._texts.span(document, page.index, passage):
-                return Evidence(page.index, passage, *span)
-        return None
-
-    def _likely(self, passage: str, document: str) -> Evidence:
-        pages = self._locator.locate(passage, document)
-        return Evidence(pages[0][1] if pages else -1, passage)
 
 
 def _repairs(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Repair]:
@@ -201,10 +216,13 @@ def _repairs(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Repair]:
             where = "" if page is None else f" on page {passage.page} of {candidate.document}"
             detail = f"{quoted(passage.text)}; {near}{where}"
             yield Repair(candidate.id, candidate.made_by, "evidence not found", detail)
+        if not candidate.answers:
+            yield Repair(candidate.id, candidate.made_by, "no answer", "the question has none")
         if not candidate.evidence:
             yield Repair(candidate.id, candidate.made_by, "evidence not found", "the question has none")
-        elif not missing and (reason := answer_not_in_evidence(candidate, texts)):
-            yield Repair(candidate.id, candidate.made_by, "answer not in evidence", reason)
+        elif not missing and candidate.task != "reasoning" and (reason := what_evidence_lacks(candidate)):
+            hint = "" if candidate.task else "; if it is worked out, write task_type reasoning"
+            yield Repair(candidate.id, candidate.made_by, "answer not in evidence", reason + hint)
         if candidate.id in shared:
             yield Repair(candidate.id, candidate.made_by, "ambiguous document", shared[candidate.id])
 

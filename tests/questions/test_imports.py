@@ -16,6 +16,7 @@ TRUTH = {
     "law/notice": [Page("law/notice", 0, f"A copy of a clause.\n\n{NOTICE}")],
     "law/third": [Page("law/third", 0, "The ferry timetable of Marrow Sound is printed in May.")],
 }
+ANSWER = ("1.2 million florins",)
 QUESTION = "How much is the rent of Berth 3 a year?"
 
 
@@ -74,14 +75,23 @@ def test_labelled_data_sets_of_llama_index(read):
     assert brought.notes[0] == "set.json: not used: query_by, reference_answer_by"
 
 
-def test_a_computed_answer_needs_its_task(read):
-    silent, complete = (
-        read([ragas(reference="100,000 florins")]),
-        read([ragas(reference="100,000", task_type="reasoning")]),
-    )
-    assert [repair.fault for repair in silent.repairs] == ["answer not in evidence"]
-    assert silent.notes[0].startswith("1 question without task_type: taken for understanding")
-    assert (complete.repairs, complete.notes) == ((), ())
+def test_an_answer_of_an_unknown_task_is_listed_and_not_removed(read):
+    silent = read([ragas(reference="100,000 florins")])
+    (repair,) = silent.repairs
+    assert repair.fault == "answer not in evidence"
+    assert repair.detail.endswith("; if it is worked out, write task_type reasoning")
+    assert silent.candidates[0].task == ""
+    assert silent.notes[0].startswith("1 question without the task_type understanding or reasoning")
+    assert len(verify(silent.candidates, TRUTH).survivors) == 1
+
+
+def test_a_task_that_is_known_decides_about_an_answer_that_is_not_in_the_evidence(read):
+    read_with = {task: read([ragas(reference="100,000", task_type=task)]) for task in ("understanding", "reasoning")}
+    assert [len(brought.repairs) for brought in read_with.values()] == [1, 0]
+    assert [brought.notes for brought in read_with.values()] == [(), ()]
+    removals = {task: verify(brought.candidates, TRUTH).removals for task, brought in read_with.items()}
+    assert [removal.rule for removal in removals["understanding"]] == ["answer_not_in_evidence"]
+    assert removals["reasoning"] == ()
 
 
 def test_finetune_data_sets_of_llama_index_have_no_answers(read):
@@ -89,8 +99,75 @@ def test_finetune_data_sets_of_llama_index_have_no_answers(read):
     brought = read(content)
     (candidate,) = brought.candidates
     assert (candidate.id, candidate.answers, candidate.evidence[0].page) == ("a", (), 0)
-    assert brought.repairs == ()
+    assert [(repair.fault, repair.detail) for repair in brought.repairs] == [("no answer", "the question has none")]
     assert verify(brought.candidates, TRUTH).removals[0].reason == "has no answer"
+
+
+def test_queries_and_responses_of_llama_index(read):
+    brought = read({"queries": {"a": QUESTION, "b": "Who?"}, "responses": {"a": "5 florins"}})
+    assert [(each.id, each.answers) for each in brought.candidates] == [("a", ("5 florins",)), ("b", ())]
+    faults = ["evidence not found", "no answer", "evidence not found"]
+    assert [repair.fault for repair in brought.repairs] == faults
+
+
+def test_test_sets_of_ragas_before_0_2(read):
+    row = {"question": QUESTION, "contexts": [RENT], "ground_truth": "1.2 million florins", "episode_done": True}
+    absent = {"ground_truth": "The answer to given question is not present in context"}
+    rows = [row | {"evolution_type": "reasoning"}, row | absent | {"evolution_type": "simple"}]
+    brought = read(rows)
+    assert [(each.task, each.answers) for each in brought.candidates] == [("reasoning", ANSWER), ("", ())]
+    assert brought.candidates[0].evidence == (Evidence(0, RENT, 7, 7 + len(RENT)),)
+    assert [repair.fault for repair in brought.repairs] == ["no answer"]
+
+
+def test_what_a_system_answered_and_retrieved_is_not_taken(read):
+    row = {"question": QUESTION, "contexts": [NOTICE], "answer": "5 florins", "ground_truths": ["1.2 million florins"]}
+    brought = read([row])
+    assert (brought.candidates[0].answers, brought.candidates[0].evidence) == (ANSWER, ())
+    assert brought.notes[0].endswith("taken for what a system answered or retrieved, not used: answer, contexts")
+    (candidate,) = read([ragas(response="5 florins", retrieved_contexts=[NOTICE])]).candidates
+    assert (candidate.answers, candidate.evidence[0].text) == (ANSWER, RENT)
+
+
+def test_an_answer_alone_is_the_accepted_one_and_its_context_the_evidence(read):
+    assert_is_rent(read([{"question": QUESTION, "answer": "1.2 million florins", "context": RENT}]))
+
+
+def test_marks_of_ragas_before_the_passages_of_several_hops_are_left_out(read):
+    hops = [f"<1-hop>\n\n{RENT}", f"<2-hop>\n\n{NOTICE}"]
+    (candidate,) = read([ragas(reference_contexts=hops)]).candidates
+    assert [(passage.page, passage.text) for passage in candidate.evidence] == [(0, RENT), (1, NOTICE)]
+
+
+def test_a_passage_over_the_end_of_a_page_becomes_two(read):
+    over = f"{RENT[12:]} {NOTICE[:6]}"
+    (candidate,) = read([ragas(reference_contexts=[over])]).candidates
+    assert candidate.evidence == (Evidence(0, RENT[12:-1], 19, 6 + len(RENT)), Evidence(1, "Notice", 0, 6))
+    cut = f"{RENT[14:]} {NOTICE[:4]}"
+    (candidate,) = read([ragas(reference_contexts=[cut])]).candidates
+    assert [passage.start for passage in candidate.evidence] == [-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("law/notice", "law/notice"),
+        ("notice", "law/notice"),
+        ("C:\\sets\\Notice.PDF", "law/notice"),
+        ("other.pdf", "law/lease"),
+    ],
+)
+def test_a_document_may_be_named_as_its_file(read, name, document):
+    brought = read([ragas(reference_contexts=[NOTICE], document=name)])
+    assert brought.candidates[0].document == document
+    unknown = [note for note in brought.notes if "not there by this name" in note]
+    assert len(unknown) == (name == "other.pdf")
+
+
+def test_rows_without_a_question_are_left_out_and_counted(read):
+    brought = read([ragas(user_input=" "), ragas()])
+    assert len(brought.candidates) == 1
+    assert brought.notes[0] == "set.json: 1 row without a question left out"
 
 
 def test_plain_csv(read):
@@ -154,7 +231,8 @@ def test_a_second_passage_decides_which_document_is_meant(read):
         ("{", "a.json", "not readable as JSON"),
         ({"examples": [3]}, "a.json", "must be a mapping"),
         ({"answers": 3}, "a.json", "no data set of RAGAS"),
-        ([{"reference": "x"}], "a.json", "its question must be one text"),
+        ([{"reference": "x"}], "a.json", "holds no question"),
+        ([ragas(user_input=3)], "a.json", "its question must be one text"),
         ([ragas(user_input=[{"role": "user"}])], "a.json", "its question must be one text"),
         ([ragas(reference_contexts={"a": 1})], "a.json", "evidence must be a list of texts"),
         ([ragas(evidence_source="video")], "a.json", "evidence_source must be one of text, table"),

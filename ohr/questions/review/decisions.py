@@ -14,8 +14,12 @@ from ohr.messages.wording import counted, named, quoted
 from ohr.questions.candidate import Candidate
 from ohr.registry import choices
 
-Verdict = Literal["keep", "drop", "edit"]
+FILE = "decisions.jsonl"
+"""Its name in the folder of a set."""
+
+Verdict = Literal["keep", "drop", "edit", "undo"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+UNDO: Verdict = "undo"
 
 _DIGITS = 16
 """Hexadecimal digits of a digest: two versions of a candidate have the same by chance once in 2^64."""
@@ -29,7 +33,8 @@ class Decision:
         candidate: its id.
         digest: of the version that the reviewer saw: see `candidate_digest`.
         reviewer: the name of the reviewer.
-        verdict: whether the question stays, goes, or stays with other words.
+        verdict: whether the question stays, goes, or stays with other words; `undo` takes the reviewer's last verdict
+            about this version back, so that the one before it counts again.
         reason: in the reviewer's words.
         question: the new text of an edited question; "" leaves it.
         answer: the new answer of an edited question, which replaces all accepted ones; "" leaves them.

@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 
 from ohr.messages.faults import Fault, sentences
 from ohr.questions.candidate import Candidate, Removal
-from ohr.questions.review.decisions import Decision, candidate_digest
+from ohr.questions.review.decisions import UNDO, Decision, candidate_digest, read_decisions
 from ohr.statistics.agreement import cohen_kappa
 
 RULE = "review"
@@ -85,13 +86,27 @@ class ReviewerAgreement:
     kappa: float
 
 
+def remaining_decisions(decisions: Iterable[Decision]) -> list[Decision]:
+    """Return the decisions that no later one took back, in their order; also those that a later one replaces."""
+    given: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
+    remaining: dict[int, Decision] = {}
+    for place, decision in enumerate(decisions):
+        places = given[decision.candidate, decision.digest, decision.reviewer]
+        if decision.verdict != UNDO:
+            places.append(place)
+            remaining[place] = decision
+        elif places:
+            del remaining[places.pop()]
+    return list(remaining.values())
+
+
 def current_decisions(decisions: Iterable[Decision], candidates: Sequence[Candidate]) -> CurrentDecisions:
     """Hold decisions against the candidates of a build."""
     digests = {candidate.id: candidate_digest(candidate) for candidate in candidates}
     current: defaultdict[str, dict[str, Decision]] = defaultdict(dict)
     older: dict[tuple[str, str], Decision] = {}
     unknown, repeated = [], []
-    for decision in decisions:
+    for decision in remaining_decisions(decisions):
         name, reviewer = decision.candidate, decision.reviewer
         if name not in digests:
             unknown.append(decision)
@@ -125,6 +140,20 @@ def reviewed(candidates: Sequence[Candidate], decided: CurrentDecisions) -> Revi
         edits = [decision for decision in about if decision.verdict == "edit"]
         remaining.append(_edited(candidate, edits[-1]) if edits else candidate)
     return Reviewed(tuple(remaining), tuple(removals), tuple(undecided))
+
+
+def reviewed_by(path: Path, candidates: Sequence[Candidate]) -> tuple[Reviewed, list[str]]:
+    """Apply a file of decisions to the candidates of a build; returns also what of it is not applied, in sentences.
+
+    Args:
+        path: of the file; without one nothing is decided.
+        candidates: those that no rule removed.
+
+    Raises:
+        DataError: the file cannot be read, or has lines that are no decisions.
+    """
+    decided = current_decisions(read_decisions(path) if path.exists() else (), candidates)
+    return reviewed(candidates, decided), decided.notes()
 
 
 def agreements(decided: CurrentDecisions) -> list[ReviewerAgreement]:

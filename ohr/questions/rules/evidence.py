@@ -58,11 +58,19 @@ def located(candidate: Candidate, texts: Texts) -> tuple[Evidence, ...]:
 
 
 def answer_not_in_evidence(candidate: Candidate, texts: Texts) -> str:  # noqa: ARG001 # as every reason
-    """Remove questions of understanding with a first answer whose numbers or most of whose words the evidence lacks.
+    """Remove questions of understanding whose evidence does not hold their answer.
 
-    Yes and no, and answers of reasoning, are in no evidence.
+    Answers of reasoning are in no evidence; those of a task that is not known may be.
     """
-    if candidate.task != "understanding" or candidate.answer_form in _WRITTEN_SHORT or not candidate.answers:
+    return what_evidence_lacks(candidate) if candidate.task == "understanding" else ""
+
+
+def what_evidence_lacks(candidate: Candidate) -> str:
+    """Return in words what of the first answer the evidence lacks, numbers or words; "" if it holds the answer.
+
+    Yes and no are in no evidence; half of an answer's words are enough where it has no number.
+    """
+    if candidate.answer_form in _WRITTEN_SHORT or not candidate.answers:
         return ""
     answer, evidence = candidate.answers[0], "\n".join(passage.text for passage in candidate.evidence)
     if normalise(answer) in CLOSED_ANSWERS or (letters(answer).text and letters(answer).text in letters(evidence).text):

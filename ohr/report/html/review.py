@@ -16,8 +16,15 @@ from ohr.errors import DataError, OhrError
 from ohr.files.json_input import parse_json
 from ohr.messages.blame import fault_of
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, decision_of, read_decisions
-from ohr.questions.review.outcome import current_decisions
+from ohr.questions.review.decisions import (
+    UNDO,
+    Decision,
+    add_decision,
+    candidate_digest,
+    decision_of,
+    read_decisions,
+)
+from ohr.questions.review.outcome import current_decisions, remaining_decisions
 from ohr.report.html.images import webp
 from ohr.report.html.pack import as_json
 from ohr.report.html.page import render_review
@@ -36,12 +43,14 @@ class PageSource:
     Args:
         text: (document, page from 0) to the ground truth that the places of evidence count in.
         image: (document, page from 0) to the page image, (height, width, 3) of 8 bits.
+        has_image: whether a document has page images; those of others are not asked for.
 
-    Both may raise DataError, whose message is shown in the place of the page.
+    The first two may raise DataError, whose message is shown in the place of the page.
     """
 
     text: Callable[[str, int], str]
     image: Callable[[str, int], Image]
+    has_image: Callable[[str], bool] = lambda document: True  # noqa: ARG005 # of pages that all have some
 
 
 class Review:
@@ -52,25 +61,33 @@ class Review:
         pages: texts and images of their pages.
         path: the file of decisions, `.jsonl`; it may not be there yet.
         reviewer: the name that is written with each decision.
+        removed: why a rule removed a candidate, by its id.
 
     Raises:
         DataError: there are no candidates or no name, or the file cannot be read or has lines that are no decisions.
     """
 
-    def __init__(self, candidates: Sequence[Candidate], pages: PageSource, path: Path, reviewer: str) -> None:
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        pages: PageSource,
+        path: Path,
+        reviewer: str,
+        removed: Mapping[str, str] | None = None,
+    ) -> None:
         if not candidates:
             raise DataError("there are no candidates to review")
         if not reviewer.strip():
             raise DataError("a review needs the name of the reviewer, which is written with each decision")
         self._candidates, self._pages, self._path, self._reviewer = candidates, pages, path, reviewer.strip()
+        self._removed = removed or {}
         self._lock = Lock()  # of the file, and of page images, whose makers need not bear two threads
         self.token = secrets.token_urlsafe(24)
-        earlier = read_decisions(path) if path.exists() else []
-        decided = current_decisions(
-            [decision for decision in earlier if decision.reviewer == self._reviewer], candidates
-        )
-        self._decisions = {name: by_reviewer[self._reviewer] for name, by_reviewer in decided.current.items()}
-        self._stale = {decision.candidate for decision in decided.stale}
+        saved = read_decisions(path) if path.exists() else []
+        own = remaining_decisions(decision for decision in saved if decision.reviewer == self._reviewer)
+        digests = {candidate.id: candidate_digest(candidate) for candidate in candidates}
+        self._given = [decision for decision in own if digests.get(decision.candidate) == decision.digest]
+        self._stale = {decision.candidate for decision in current_decisions(own, candidates).stale}
 
     def page(self, values: Mapping[str, str]) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
         """Return the page."""
@@ -79,8 +96,9 @@ class Review:
 
     def verdicts(self, values: Mapping[str, str]) -> tuple[str, bytes]:  # noqa: ARG002
         """Return the reviewer's verdict about each candidate, in their order; "" where there is none."""
-        decisions = (self._decisions.get(candidate.id) for candidate in self._candidates)
-        return _json([decision.verdict if decision else "" for decision in decisions])
+        decisions = self._decisions
+        given = (decisions.get(candidate.id) for candidate in self._candidates)
+        return _json([decision.verdict if decision else "" for decision in given])
 
     def candidate(self, values: Mapping[str, str]) -> tuple[str, bytes]:
         """Return a candidate with the texts of its pages, and the reviewer's own decision; never those of others."""
@@ -95,7 +113,8 @@ class Review:
                 "document": candidate.document,
                 "pages": [self._shown(candidate, page) for page in candidate.pages],
                 "decision": {name: getattr(decision, name) for name in _CHOICES} if decision else None,
-                "stale": candidate.id in self._stale,
+                "stale": not decision and candidate.id in self._stale,
+                "removed": self._removed.get(candidate.id, ""),
             }
         )
 
@@ -118,12 +137,34 @@ class Review:
             raise DataError("a decision is an object with a `place`, a text")
         candidate = self._candidate(record.pop("place"))
         record |= {"candidate": candidate.id, "digest": candidate_digest(candidate), "reviewer": self._reviewer}
-        decision: Decision = decision_of(record | {"time": datetime.now(UTC).isoformat(timespec="seconds")})
+        if record.get("verdict") == UNDO:
+            raise DataError("a verdict is taken back at /undo")
+        decision = decision_of(record | {"time": _now()})
         with self._lock:
             add_decision(self._path, decision)
-            self._decisions[candidate.id] = decision
-            self._stale.discard(candidate.id)
+            self._given.append(decision)
         return _json({"verdict": decision.verdict})
+
+    def undo(self, content: bytes) -> tuple[str, bytes]:  # noqa: ARG002 # the last verdict is known here
+        """Take the reviewer's last verdict back by one more line; returns its candidate's place and present verdict.
+
+        Raises:
+            DataError: there is none, or the line cannot be saved.
+        """
+        with self._lock:
+            if not self._given:
+                raise DataError("there is no verdict to take back")
+            last = self._given[-1]
+            add_decision(self._path, Decision(last.candidate, last.digest, self._reviewer, UNDO, time=_now()))
+            self._given.pop()
+        place = next(place for place, candidate in enumerate(self._candidates) if candidate.id == last.candidate)
+        present = self._decisions.get(last.candidate)
+        return _json({"place": place, "verdict": present.verdict if present else ""})
+
+    @property
+    def _decisions(self) -> dict[str, Decision]:
+        """The reviewer's last decision about each candidate."""
+        return {decision.candidate: decision for decision in self._given}
 
     def _candidate(self, place: str) -> Candidate:
         if not place.isdecimal() or not int(place) < len(self._candidates):
@@ -138,7 +179,9 @@ class Review:
             text, error = "", str(reason)
         placed = [passage for passage in passages if 0 <= passage.start < passage.end <= len(text)]
         elsewhere = [passage.text for passage in passages if passage not in placed]
-        return {"page": page, "parts": marked(text, placed), "elsewhere": elsewhere, "error": error}
+        has_image = self._pages.has_image(candidate.document)
+        parts = marked(text, placed)
+        return {"page": page, "parts": parts, "elsewhere": elsewhere, "error": error, "image": has_image}
 
 
 def marked(text: str, passages: Sequence[Evidence]) -> list[tuple[str, bool]]:
@@ -152,6 +195,10 @@ def marked(text: str, passages: Sequence[Evidence]) -> list[tuple[str, bool]]:
             parts.append((text[max(end, passage.start) : passage.end], True))
         end = max(end, passage.end)
     return [*parts, (text[end:], False)] if end < len(text) else parts
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _json(value: Any) -> tuple[str, bytes]:
@@ -186,11 +233,12 @@ class ReviewHandler(http.Handler):
         if not self.is_for_this_machine:
             raise http.Refusal(HTTPStatus.FORBIDDEN, "this address is for this machine only")
         address, review = urlsplit(self.path), self.review
-        if self.command == "POST" and address.path == "/decision":
+        actions = {"/decision": review.decide, "/undo": review.undo}
+        if self.command == "POST" and address.path in actions:
             given = self.headers.get(TOKEN, "").encode("latin-1", "replace")
             if not hmac.compare_digest(given, review.token.encode()):
                 raise http.Refusal(HTTPStatus.FORBIDDEN, "this page is of an earlier review: load it again")
-            return review.decide(content)
+            return actions[address.path](content)
         places = {
             "/": review.page,
             "/verdicts": review.verdicts,
@@ -207,7 +255,13 @@ class ReviewHandler(http.Handler):
 
 
 def serve_review(
-    candidates: Sequence[Candidate], pages: PageSource, decisions_file: Path, *, reviewer: str, port: int = 0
+    candidates: Sequence[Candidate],
+    pages: PageSource,
+    decisions_file: Path,
+    *,
+    reviewer: str,
+    port: int = 0,
+    removed: Mapping[str, str] | None = None,
 ) -> http.Server:
     """Open the review of candidates on this machine's own address; `http.serve_until_interrupted` answers with it.
 
@@ -217,9 +271,10 @@ def serve_review(
         decisions_file: `.jsonl`; each decision is written to its end at once.
         reviewer: the name of the reviewer.
         port: of the server; 0 takes a free one.
+        removed: why a rule removed a candidate, by its id; those are marked.
 
     Raises:
         DataError: there is nothing to review, the file has mistakes, or the port is taken.
     """
-    review = Review(candidates, pages, decisions_file, reviewer)
+    review = Review(candidates, pages, decisions_file, reviewer, removed)
     return http.open_server(type("OneReview", (ReviewHandler,), {"review": review}), port)

@@ -7,9 +7,17 @@ from math import isnan
 import pytest
 
 from ohr.errors import DataError
-from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, read_decisions
-from ohr.questions.review.outcome import agreements, current_decisions, reviewed
+from ohr.questions.candidate import Candidate, Evidence, Removal
+from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, decision_of, read_decisions
+from ohr.questions.review.outcome import agreements, current_decisions, reviewed, reviewed_by
+from ohr.questions.review.summary import (
+    Disagreement,
+    ReviewerCounts,
+    RuleCheck,
+    disagreements,
+    reviewer_counts,
+    rule_checks,
+)
 
 EVIDENCE = Evidence(0, "The lease began in 1964.", 4, 28)
 SET = [Candidate(f"q{number}", f"When {number}?", ("1964", "64"), "law/lease", (EVIDENCE,)) for number in range(4)]
@@ -49,7 +57,10 @@ GOOD = {"candidate": "q0", "digest": "d", "reviewer": "ada", "verdict": "keep"}
 @pytest.mark.parametrize(
     ("record", "fault"),
     [
-        (GOOD | {"verdict": "keeep"}, "no verdict 'keeep'. Choose one of: keep, drop, edit. Did you mean 'keep'?"),
+        (
+            GOOD | {"verdict": "keeep"},
+            "no verdict 'keeep'. Choose one of: keep, drop, edit, undo. Did you mean 'keep'?",
+        ),
         (GOOD | {"anwser": "1964"}, "no key 'anwser'.*Did you mean 'answer'?"),
         (GOOD | {"reason": 7}, r"reason must be a text \(got 7\)"),
         (GOOD | {"reviewer": " "}, "reviewer is missing or empty"),
@@ -123,6 +134,61 @@ def test_a_decision_about_a_candidate_that_has_changed_is_not_applied(change):
 def test_a_decision_survives_a_rebuild_that_moves_the_evidence():
     moved = [replace(SET[0], evidence=(replace(EVIDENCE, start=5, end=29),), made_by="another model")]
     assert reviewed(moved, current_decisions([decision(0, "drop")], moved)).candidates == ()
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "present"),
+    [
+        (("keep", "undo"), None),
+        (("keep", "drop", "undo"), "keep"),
+        (("keep", "drop", "undo", "undo"), None),
+        (("undo", "keep"), "keep"),
+        (("keep", "undo", "undo", "drop"), "drop"),
+    ],
+)
+def test_an_undo_takes_back_the_last_decision_that_counts(verdicts, present):
+    others = [decision(0, "drop", "bob"), decision(1, "drop")]
+    decided = current_decisions([*others, *(decision(0, verdict) for verdict in verdicts)], SET)
+    ada = decided.current["q0"].get("ada")
+    assert (ada.verdict if ada else None) == present
+    assert decided.current["q0"]["bob"].verdict == decided.current["q1"]["ada"].verdict == "drop"
+
+
+def test_an_undo_of_another_version_takes_nothing_back():
+    decided = current_decisions([decision(0, "drop"), Decision("q0", "an earlier version", "ada", "undo")], SET)
+    assert decided.current["q0"]["ada"].verdict == "drop"
+    assert decided.notes() == []
+
+
+def test_an_undo_has_no_words():
+    with pytest.raises(DataError, match="question is for the verdict edit only"):
+        decision_of(GOOD | {"verdict": "undo", "question": "When?"})
+
+
+def test_a_file_of_decisions_is_applied_to_a_build(tmp_path):
+    path = tmp_path / "decisions.jsonl"
+    assert reviewed_by(path, SET) == (reviewed(SET, current_decisions([], SET)), [])
+    for saved in (decision(0, "drop"), decision(1, "keep"), Decision("q9", "d", "ada", "drop")):
+        add_decision(path, saved)
+    after, notes = reviewed_by(path, SET)
+    assert [candidate.id for candidate in after.candidates] == ["q1", "q2", "q3"]
+    assert after.undecided == ("q2", "q3")
+    assert notes == ["1 decision about no candidate of this set, not applied: q9 (ada)"]
+
+
+def test_verdicts_are_counted_by_reviewer():
+    decisions = [decision(0, "keep"), decision(1, "drop"), decision(2, "edit", answer="x"), decision(0, "drop", "bob")]
+    decided = current_decisions(decisions, SET)
+    names = [candidate.id for candidate in SET]
+    assert reviewer_counts(decided, names) == [ReviewerCounts("ada", 1, 1, 1, 1), ReviewerCounts("bob", 0, 1, 0, 3)]
+    assert reviewer_counts(decided, names[1:]) == [ReviewerCounts("ada", 0, 1, 1, 1)]
+    assert disagreements(decided) == [Disagreement("q0", {"ada": "keep", "bob": "drop"})]
+
+
+def test_verdicts_about_removed_candidates_are_counted_by_rule():
+    removals = [Removal(f"q{number}", "short" if number < 3 else "vague", "") for number in range(4)]
+    decisions = [decision(0, "keep"), decision(1, "keep"), decision(1, "drop", "bob")]
+    assert rule_checks(current_decisions(decisions, SET), removals) == [RuleCheck("short", 3, 2, 1)]
 
 
 def test_the_last_decision_of_a_reviewer_counts_and_others_are_counted():

@@ -27,9 +27,11 @@ const alone = async (work) => {
 
 const pageOf = (page) => {
   const name = `Page ${page.page + 1} of ${shown.document}`;
-  const image = make("img", { src: `/image?place=${place}&page=${page.page}`, alt: name });
+  const image = make("img", { alt: name });
   const figure = make("figure", { class: "page-image" }, image);
-  image.addEventListener("error", () => figure.replaceChildren(make("figcaption", { class: "note" }, "This page image cannot be shown.")));
+  const lacking = (reason) => figure.replaceChildren(make("figcaption", { class: "note" }, reason));
+  image.addEventListener("error", () => lacking("This page image cannot be shown."));
+  if (page.image) image.src = `/image?place=${place}&page=${page.page}`; else lacking("The set has no PDF of this document.");
   const text = make("div", { class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": `Text of page ${page.page + 1}` },
     ...page.parts.map(([part, isEvidence]) => (isEvidence ? make("mark", {}, part) : part)));
   const missing = page.elsewhere.map((passage) => make("blockquote", { class: "quote", dir: "auto" }, passage));
@@ -51,6 +53,8 @@ const draw = () => {
   at("question").textContent = edited?.question || shown.question;
   at("answers").replaceChildren(...(edited?.answer ? [edited.answer] : shown.answers).map((answer) => make("blockquote", { class: "quote", dir: "auto" }, answer)));
   at("changed").hidden = !shown.stale;
+  at("removed").hidden = !shown.removed;
+  at("removed").textContent = `Removed: ${shown.removed}. Your verdict tells whether the rule was right; the question stays out of the set.`;
   at("reason").value = decision?.reason ?? "";
   for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.verdict === decision?.verdict));
   at("pages").replaceChildren(...shown.pages.flatMap(pageOf));
@@ -91,6 +95,12 @@ const save = async (verdict, changes = {}) => {
   say(`Saved: ${verdict} ${shown.id}`);
   await show(Math.min(place + 1, verdicts.length - 1));
 };
+const undo = async () => {
+  const undone = await ask("/undo", { method: "POST", headers: { "X-Ohr-Token": token } });
+  verdicts[undone.place] = undone.verdict;
+  await show(undone.place);
+  say(`Taken back: ${shown.id} is ${undone.verdict ? `${undone.verdict} again` : "undecided"}`);
+};
 const saveEdit = () => {
   const [question, answer] = [at("new-question").value.trim(), at("new-answer").value.trim()], changes = {};
   if (!question || !answer) { say("A question needs a text and an answer.", true); return; }
@@ -103,7 +113,7 @@ const decide = (verdict) => { if (!busy && shown) { if (verdict === "edit") edit
 
 const keys = {
   k: () => decide("keep"), d: () => decide("drop"), e: () => decide("edit"), r: () => at("reason").focus(),
-  n: () => alone(nextUndecided), ArrowLeft: () => alone(() => show(place - 1)), ArrowRight: () => alone(() => show(place + 1)),
+  u: () => alone(undo), n: () => alone(nextUndecided), ArrowLeft: () => alone(() => show(place - 1)), ArrowRight: () => alone(() => show(place + 1)),
 };
 document.addEventListener("keydown", (event) => {
   const isEditing = !at("edits").hidden, isField = event.target.matches("input, textarea");
@@ -117,6 +127,7 @@ for (const button of buttons) button.addEventListener("click", () => decide(butt
 at("previous").addEventListener("click", keys.ArrowLeft);
 at("next").addEventListener("click", keys.ArrowRight);
 at("undecided").addEventListener("click", keys.n);
+at("undo").addEventListener("click", keys.u);
 at("cancel").addEventListener("click", () => edit(false));
 at("form").addEventListener("submit", (event) => { event.preventDefault(); if (!at("edits").hidden) saveEdit(); });
 
