@@ -43,10 +43,14 @@ def spent_now(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> list[C
 
 
 def bound(generator: Named[Generator], task: str, prompts: Sequence[Prompt], prices: Mapping[str, Price]) -> Cost:
-    """Bound the cost of prompts before they are asked: every reply may be as long as the model's `max_tokens`."""
+    """Bound the cost of prompts before they are asked."""
+    return cost_of(generator, task, len(prompts), size_of(generator.stage, prompts), prices)
+
+
+def cost_of(generator: Named[Generator], task: str, calls: int, tokens_in: int, prices: Mapping[str, Price]) -> Cost:
+    """Bound the cost of some calls: every reply may be as long as the model's `max_tokens`."""
     longest = getattr(generator.stage, "max_tokens", None) or 0
-    tokens = size_of(generator.stage, prompts)
-    return _cost(generator.name, task, len(prompts), tokens, longest * len(prompts), prices)
+    return _cost(generator.name, task, calls, tokens_in, longest * calls, prices)
 
 
 def _cost(name: str, task: str, calls: int, tokens_in: int, tokens_out: int, prices: Mapping[str, Price]) -> Cost:

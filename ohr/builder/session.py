@@ -14,7 +14,7 @@ from ohr.questions.model import Model
 from ohr.spec.model import Named, Spec
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompts import answer_key
-from ohr.steps.documents.make_document import recorded_pages, recognised_pages
+from ohr.steps.documents.make_document import recognised_pages, recorded_pages
 from ohr.work.step import Step
 
 _UNKNOWN = "no reply came"

@@ -7,15 +7,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ohr.contracts import AnyOcr, Benchmark, Generator
+from ohr.contracts import AnyOcr, Benchmark, Generator, Stage
 from ohr.errors import SpecError
 from ohr.messages.wording import named
-from ohr.questions.judging import Verification
+from ohr.questions.judging import Settings as Verification
 from ohr.questions.writing import Wanted
+from ohr.runner.preflight import refuse_unready
 from ohr.spec.build import Builder
 from ohr.spec.file_keys import LIMITS, Limits
 from ohr.spec.model import KnowledgeBase, Named, Spec, written
-from ohr.spec.read import make_benchmark, registry_of
+from ohr.spec.read import registry_of
 from ohr.spec.source import Source, read_source
 
 SILVER = "silver"
@@ -46,9 +47,12 @@ class BuildFile(BaseModel):
     questions: Annotated[Wanted, Field(description="How many questions of which kind are wanted.")] = Wanted()
     verification: Annotated[Verification, Field(description="How models verify them.")] = Verification()
     prices: Annotated[dict[str, Price], Field(description="By name of the generator, per million tokens.")] = {}
-    entities: Annotated[
-        str | None, Field(description="Name or folder of a spaCy model, for questions over several pages.")
-    ] = None
+    sampling_temperature: Annotated[
+        float, Field(ge=0, le=5, allow_inf_nan=False, description="Of answerers whose own temperature is 0.")
+    ] = 0.7
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$", description="Of documents whose text does not tell.")] = (
+        "en"
+    )
     dpi: Annotated[int, Field(strict=True, ge=50, le=600, description="Resolution at which an engine reads.")] = 200
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63, description="Every choice follows from it.")] = 0
     retries: Annotated[int, Field(strict=True, ge=0, le=100, description="Further tries of what failed.")] = 1
@@ -101,11 +105,6 @@ class Settings:
             plugin_files=self.plugin_files,
             plugin_digests=self.plugin_digests,
         )
-
-    def documents(self, folder: Path) -> Benchmark:
-        """Return a folder of PDFs and page images as a benchmark without questions."""
-        keys = {"kind": "folder", "root": folder, "questions": folder / ".no-questions.csv", "dpi": self.file.dpi}
-        return make_benchmark(keys, "ohr data build")
 
 
 def read_settings(
@@ -171,14 +170,14 @@ def _check_names(builder: Builder, models: Sequence[Named[Generator]], file: Bui
             builder.note(("prices", name), f"there is no generator of this name; there are {named(sorted(stages))}")
 
 
-def check_models(settings: Settings) -> None:
-    """Refuse models that cannot run here, before anything is spent.
+def check_models(settings: Settings, *, writes: bool) -> None:
+    """Refuse models and engines that cannot run here, before anything is spent.
 
     Raises:
-        SpecError: the build writes questions and has no writer.
+        SpecError: questions are to be written, and nothing writes them.
+        PluginError: one cannot run; the message lists all.
     """
-    if settings.writer is None:
-        raise SpecError(
-            "a build that writes questions needs a `writer`: name a file with one by --spec; "
-            "questions that you have are imported with --questions"
-        )
+    if writes and settings.writer is None:
+        raise SpecError("nothing writes questions: name a file with a `writer` by --spec, or give yours by --questions")
+    stages: list[Stage] = [each.stage for each in settings.models]
+    refuse_unready([*stages, *([settings.silver] if settings.silver else [])])
