@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
+from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import parse_json
+from ohr.messages.wording import counted
 
 FILE = "set.json"
 FORMAT = "ohr question set 1"
@@ -23,7 +25,7 @@ class BuiltPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BuiltSet:
-    """What a set tells of itself.
+    """The origin of a set's ground truth.
 
     Args:
         engine: that read the silver pages, with its version; empty where there are none.
@@ -37,14 +39,17 @@ class BuiltSet:
 
 
 def read_set(root: Path) -> BuiltSet | None:
-    """Read what a folder tells of itself; None where it is no set that ohr built.
+    """Read where the ground truth of a set comes from; None where a folder is no set that ohr built.
 
     Raises:
         DataError: its file is damaged.
     """
     path = root / FILE
-    if not path.is_file():
-        return None
+    return _read(path) if path.is_file() else None
+
+
+@kept_until_changed()
+def _read(path: Path) -> BuiltSet | None:
     try:
         content = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -66,6 +71,14 @@ def read_set(root: Path) -> BuiltSet | None:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path}: not as it was built: {type(error).__name__} {error}; build the set again") from None
+
+
+def silver_sentence(silver: int, pages: int, engine: str) -> str:
+    """Return what everybody must know of results on a set with silver pages."""
+    return (
+        f"ground truth of {silver:,} of {counted(pages, 'page')} is silver: read by {engine}, not corrected; scores "
+        "against it measure agreement with that engine"
+    )
 
 
 def page_digest(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a reader sees of a PDF's pages: how much of their text is visible, and how much of their ink is text."""
+"""Pages of PDFs as a reader sees them: how much of their text is visible, and how much of their ink is text."""
 
 import ctypes
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _DEPTH = 16  # forms in forms
 
 
 class Sight(NamedTuple):
-    """What is to be seen of a page.
+    """A page as a reader sees it.
 
     Attributes:
         glyphs: how many its text layer has, without white space.

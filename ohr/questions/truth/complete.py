@@ -96,6 +96,6 @@ def with_silver(survey: Survey, silver: Mapping[str, Mapping[int, Page]] | None 
 
 def _in_its_language(document: Document, pages: Sequence[TruthPage]) -> Document:
     """Return a document in the language of most of its pages; of none that is known, as it was."""
-    told = Counter(filter(None, (language(strip_markup(each.page.text)) for each in pages)))
-    most = max(told, key=lambda code: told[code], default=document.language)
+    counts = Counter(filter(None, (language(strip_markup(each.page.text)) for each in pages)))
+    most = max(counts, key=lambda code: counts[code], default=document.language)
     return document if most == "other" else replace(document, language=most)

@@ -46,7 +46,7 @@ def left_out(pages: Iterable[Page], languages: Mapping[str, str]) -> Iterator[Le
 
     Args:
         pages: of all documents, in their order.
-        languages: of documents, for pages that do not tell their own.
+        languages: of documents, for pages whose own is not known.
     """
     firsts: dict[bytes, PageId] = {}
     for page in pages:

@@ -27,7 +27,7 @@ _REFERENCE_WORDS = 60
 
 
 def kind_of_list(text: str, words: int) -> str:
-    """Return which list a page is, in words, or nothing for a page that tells something by itself.
+    """Return which list a page is, in words, or nothing for a page that is none.
 
     Of OHRBench's 8,000 pages with 50 words these are 2%; the benchmark asks about them as about one other page in ten.
 

@@ -65,7 +65,7 @@ def survey(folder: Path, corrected: Path | None = None, *, language: str = "en",
     Args:
         folder: of PDFs and of folders of page images.
         corrected: folder of `<domain>/<document>.json` with corrected pages, each a list of {page_idx, text}.
-        language: of documents whose text does not tell (ISO 639-1); engines are asked to read it.
+        language: of documents whose text does not show it (ISO 639-1).
         dpi: resolution of the page images.
 
     Raises:
@@ -115,7 +115,7 @@ def _layer_pages(
 
 
 def _fault(layer: Layer, sight: Sight, text: str) -> str:
-    """Say why a text layer is no ground truth; nothing where it is good, and for a page with nothing on it."""
+    """Return why a text layer is no ground truth, in words; nothing where it is good, or where a page is blank."""
     if not text.strip():
         return "it has no text layer" if sight.ink else ""
     if sight.hidden >= _HIDDEN * sight.glyphs and sight.hidden:
