@@ -29,6 +29,7 @@ _CAPITALS = re.compile(
     r"(?:[A-Z][\w'’&-]*[a-z\d][\w'’&-]*|[A-Z]{2,}[\w-]*)(?: (?:(?:of|and|de|the|for|von|van) )?[A-Z\d][\w'’&-]*)*"
 )
 """Capital words inside a sentence, one after the other: the first word of a sentence proves nothing."""
+_POSSESSIVE = re.compile(r"['’]s(?: |$)")
 _NAME_LENGTH = 60
 _CHINESE_SIGNS = 3
 """Signs of a Chinese name: of shorter words with the tags of names, many on mini's pages are none (太阳, 上台)."""
@@ -61,7 +62,8 @@ def entities_of(pages: Mapping[str, Sequence[Page]], model: str | None = None) -
 
 def capital_names(text: str, texts: Texts) -> frozenset[str]:
     """Return the runs of capital words inside sentences with a word that few documents have."""
-    found = {" ".join(match[0].split()).removesuffix("'s").removesuffix("’s") for match in _CAPITALS.finditer(text)}
+    runs = (" ".join(match[0].split()) for match in _CAPITALS.finditer(text))
+    found = {name for run in runs for name in _POSSESSIVE.split(run) if name}
     return frozenset(name for name in found if any(map(texts.is_rare, stems(name))))
 
 

@@ -81,7 +81,7 @@ class _Planner:
         for name in sorted(pages):
             for page in pages[name]:
                 language = language_of(page.text)
-                self._foreign += language is None
+                self._foreign += language is None and any(map(str.isalpha, page.text))
                 if language and not page.error:
                     self._texts[name, page.index], self._languages[name, page.index] = page.text, language
         self._titles = {

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ohr.text.thoughts import without_thoughts
@@ -54,9 +54,14 @@ def items_in(reply: str, opening: str = "") -> list[Item]:
         opening: words that the reply may continue: where more can be read with them, they belong to it.
     """
     text = clean(without_thoughts(reply))
-    readings = [list(_items(_repaired(version), _KEY)) for version in (text, opening + text)]
-    most = max(readings, key=lambda items: sum(bool(item.question and item.answer) for item in items))
-    return most or list(_items(text, _LINE))
+    versions = (text, opening + text) if _KEY.search(text) else ()  # what goes on from the opening has further keys
+    readings = [list(_items(_repaired(version), _KEY)) for version in versions]
+    return max(readings, key=_told, default=[]) or list(_items(text, _LINE))
+
+
+def _told(items: Sequence[Item]) -> tuple[int, int]:
+    """Count the questions with an answer, and the passages."""
+    return sum(bool(item.question and item.answer) for item in items), sum(len(item.evidence) for item in items)
 
 
 def plain(value: Any, comma: str, said: tuple[str, str]) -> str:
@@ -82,7 +87,7 @@ def clean(text: str) -> str:
 
 
 def _repaired(text: str) -> str:
-    return _TRAILING_COMMA.sub("", _BARE_BACKSLASH.sub(r"\1\\\\", text.replace("\\'", "'")))
+    return _BARE_BACKSLASH.sub(r"\1\\\\", text.replace("\\'", "'"))
 
 
 def _items(text: str, keys: re.Pattern[str]) -> Iterator[Item]:
@@ -121,15 +126,23 @@ def _value(text: str, start: int, keys: re.Pattern[str]) -> tuple[Any, int]:
     end = following.start() if following else len(text)
     if keys is _LINE:
         return text[start:end].split("\n\n", 1)[0].strip(_SURROUNDING), end
-    try:
-        value, stop = _READER.raw_decode(text, place)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        if _AFTER.match(text, stop):
-            return value, stop
+    if decoded := _decoded(text, place):
+        return decoded
     other = _OTHER_KEY.search(text, place, end)
     end = other.start() if other else end
     closed = text.rfind("}", place, end)
     stop = closed if closed >= 0 else end
+    if text.startswith("[", place) and (last := text.rfind("]", place, stop)) > 0:
+        inner = _TRAILING_COMMA.sub("", text[place : last + 1])
+        if decoded := _decoded(inner, 0):
+            return decoded[0], last + 1
     return text[place:stop].strip(_SURROUNDING).replace("\\\\", "\\"), stop
+
+
+def _decoded(text: str, place: int) -> tuple[Any, int] | None:
+    """Read a JSON value that something of JSON follows, or the end; return it with its end."""
+    try:
+        value, stop = _READER.raw_decode(text, place)
+    except (ValueError, RecursionError):
+        return None
+    return (value, stop) if _AFTER.match(text, stop) else None

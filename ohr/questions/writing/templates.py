@@ -29,6 +29,8 @@ class Parts(BaseModel):
     passages: str
     user: str
     opening: str
+    opening_pair: str
+    opening_joined: str
     count: Mapping[int, str]
     source: Mapping[EvidenceSource, str]
     evidence: Mapping[EvidenceSource, str]
@@ -82,7 +84,8 @@ def assigned(
         evidence=parts.evidence[asked.source],
         example=parts.example["pair" if len(shown) > 1 else asked.task],
     )
-    return _assignment(document, passages, asked, parts, user)
+    opening = parts.opening_pair if len(shown) > 1 else parts.opening
+    return _assignment(document, passages, asked, Prompt("", shown, parts.system, user, opening=opening))
 
 
 def joined(first: Candidate, second: Candidate, entity: str) -> Assignment:
@@ -98,13 +101,13 @@ def joined(first: Candidate, second: Candidate, entity: str) -> Assignment:
         entity=entity,
         joined_example=parts.joined_example,
     )
-    return replace(_assignment(second.document, (), asked, parts, user), parents=(first, second))
+    prompt = Prompt("", (), parts.system, user, opening=parts.opening_joined)
+    return replace(_assignment(second.document, (), asked, prompt), parents=(first, second))
 
 
-def _assignment(document: str, passages: tuple[Passage, ...], asked: Asked, parts: Parts, user: str) -> Assignment:
+def _assignment(document: str, passages: tuple[Passage, ...], asked: Asked, prompt: Prompt) -> Assignment:
     places = [number for passage in passages for number in (passage.page, passage.start)]
-    name = short_hash(document, *places, parts.system, user, parts.opening)
-    shown = tuple(passage.text for passage in passages)
+    name = short_hash(document, *places, prompt.system, prompt.user, prompt.opening)
     return Assignment(
         id=name,
         document=document,
@@ -113,6 +116,6 @@ def _assignment(document: str, passages: tuple[Passage, ...], asked: Asked, part
         task=asked.task,
         language=asked.language,
         questions=asked.questions,
-        prompt=Prompt("", shown, parts.system, user, opening=parts.opening, id=name),
+        prompt=replace(prompt, id=name),
         entity=asked.entity,
     )
