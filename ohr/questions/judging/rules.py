@@ -182,7 +182,7 @@ def _confirmed(
         if len(given) < least:
             yield Removal(candidate.id, rule, f"{len(given)} replies can be used: {faults(replies)}", undecided=True)
             continue
-        often = f"; most often the model says {quoted(other)} ({count} of {len(given)})" if count else ""
+        often = f"; most often the model says {quoted(other.split(chr(10))[0])} ({count} of {len(given)})" if count else ""
         confirmed = f"{right} of {len(given)} answers from the evidence agree with {quoted(candidate.answers[0])}"
         yield Removal(candidate.id, rule, confirmed + often)
 
