@@ -102,7 +102,7 @@ STRANGE = {
 
 
 class Oracle:
-    """A scripted model that knows mini: it answers from the evidence it is shown, and by itself what it is said to know.
+    """A scripted model that answers from the evidence that it is shown, and by itself what it is said to know.
 
     It writes in the several ways in which models do.
     """
@@ -127,6 +127,9 @@ class Oracle:
     def written(self, style, text):
         return style.format(json.dumps(text, ensure_ascii=False)[1:-1] if "{{" in style else text)
 
+    def sees(self, candidate, prompt):
+        return all(each.text in prompt.user for each in candidate.evidence)
+
     def reply(self, prompt):
         candidate = next(each for each in self.candidates if each.question in prompt.question)
         chinese, own = candidate.language == "zh", templates(candidate.language)
@@ -135,9 +138,7 @@ class Oracle:
             word = "yes" if prompt.question == candidate.question else "no"
         elif prompt.system == own.task.system:
             return {"understanding": "理解", "reasoning": "推理"}[candidate.task] if chinese else candidate.task
-        elif prompt.passages and not all(each.text in prompt.user for each in candidate.evidence):
-            word = "unknown"
-        elif not prompt.passages and candidate.question not in self.known:
+        elif not (self.sees(candidate, prompt) if prompt.passages else candidate.question in self.known):
             word = "unknown"
         elif prompt.system in (own.claim.system, own.claim_on_passages.system):
             claimed = prompt.user.split("Somebody's answer: " if not chinese else "有人回答：")[1].split("\n")[0]

@@ -14,7 +14,8 @@ from ohr.questions.model import Model
 from ohr.questions.texts import Texts
 
 ROW = "\\hline Berth 3 & 1,200,000 \\\\"
-TABLE = f"\\begin{{tabular}}{{|l|r|}}\n\\hline Berth & Rent (florins) \\\\\n\\hline Berth 2 & 900 \\\\\n{ROW}\n\\end{{tabular}}"
+HEAD = "\\begin{tabular}{|l|r|}\n\\hline Berth & Rent (florins) \\\\"
+TABLE = f"{HEAD}\n\\hline Berth 2 & 900 \\\\\n{ROW}\n\\end{{tabular}}"
 TWO = "The lease of Berth 3 ends in June.\n\nThe lessee then pays a twelfth of the rent."
 TEXTS = Texts({"law/lease": [Page("law/lease", 0, f"Rents\n\n{TABLE}\n\nEnd."), Page("law/lease", 1, TWO)]})
 RENT = Candidate(
@@ -50,7 +51,7 @@ def removed(rule, candidates, *models, **settings):
 
 
 def always(*replies):
-    """Give the replies in turn, by the number of the try."""
+    """Return a model with the replies in turn, by the number of the try."""
     return Scripted(lambda prompt: replies[prompt.attempt % len(replies)])
 
 
@@ -117,6 +118,9 @@ def test_yes_and_no_are_known_only_by_a_model_that_also_judges_both_claims():
     assert set(removed("answerable_without_documents", [OPEN], Scripted(knows))) == {"open"}
     assert removed("answerable_without_documents", [OPEN], Scripted(agrees_with_all)) == {}
     assert removed("answerable_without_documents", [OPEN], always("Yes")) == {}
+    unsure = always("unknown")
+    assert removed("answerable_without_documents", [OPEN], unsure) == {}
+    assert [len(call) for call in unsure.calls] == [2]  # about the claims only who answers is asked
 
 
 def test_a_question_of_another_task_is_removed_and_imported_ones_are_not_judged():
@@ -159,7 +163,7 @@ def test_parts_of_evidence_are_its_pages_or_paragraphs():
 
 def test_a_row_is_shown_with_the_head_of_its_table():
     (passage,) = shown(RENT, TEXTS)
-    assert passage == f"\\begin{{tabular}}{{|l|r|}}\n\\hline Berth & Rent (florins) \\\\\n{ROW}"
+    assert passage == f"{HEAD}\n{ROW}"
     assert shown(replace(RENT, evidence=(Evidence(1, "in June"),)), TEXTS) == ("in June",)
 
 
