@@ -1,4 +1,4 @@
-"""The rules that ask models, each with all its prompts in one call for each model."""
+"""The rules that ask models, each with all its prompts in one call for each model, or two where replies decide."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -120,8 +120,24 @@ def _says(expected: str, reply: str) -> bool:
     return verdict(reply, RIGHT_WRONG) == expected
 
 
+def _ask(models: Sequence[Model], questions: Sequence[Sequence[Question]], samples: int = 1) -> list[list[Sample]]:
+    """Ask the first question about each candidate, and the others where a reply to the first is right."""
+    first = ask(models, [[own[0].prompt] for own in questions], samples)
+    others = [
+        [question.prompt for question in own[1:]] if any(own[0].is_right(reply.text) for (reply,) in replies) else []
+        for own, replies in zip(questions, first, strict=True)
+    ]
+    second = ask(models, others, samples)
+    return [
+        [one + two for one, two in zip(replies, further, strict=True)] if further else replies
+        for replies, further in zip(first, second, strict=True)
+    ]
+
+
 def _knows(sample: Sample, questions: Sequence[Question]) -> bool:
-    return all(question.is_right(reply.text) for question, reply in zip(questions, sample, strict=True))
+    return len(sample) == len(questions) and all(
+        question.is_right(reply.text) for question, reply in zip(questions, sample, strict=True)
+    )
 
 
 def _closed_book(
@@ -133,7 +149,7 @@ def _closed_book(
     """Remove questions that a model answers without documents in any sample."""
     rule: ModelRule = "answerable_without_documents"
     questions = [_questions(candidate) for candidate in candidates]
-    asked = ask(models, [[question.prompt for question in own] for own in questions], samples)
+    asked = _ask(models, questions, samples)
     for candidate, own, replies in zip(candidates, questions, asked, strict=True):
         right = [sample for sample in usable(replies) if _knows(sample, own)]
         if right:
@@ -154,7 +170,7 @@ def _one_page(candidates: Sequence[Candidate], texts: Texts, models: Sequence[Mo
         for candidate, own in divided
         for place, share in enumerate(own, 1)
     ]
-    asked = ask(models, [[question.prompt for question in questions] for *_, questions in tried])
+    asked = _ask(models, [questions for *_, questions in tried])
     removed: set[str] = set()
     for (candidate, place, questions), replies in zip(tried, asked, strict=True):
         right = any(_knows(sample, questions) for sample in usable(replies))
@@ -195,4 +211,5 @@ def _most_frequent(given: Sequence[str], candidate: Candidate) -> tuple[str, int
             each for each in counts if text == each or agrees(text, [each], candidate.answer_form, candidate.question)
         )
         counts[next(same, text)] += 1
-    return counts.most_common(1)[0] if counts else ("", 0)
+    (text, count), *_ = [*counts.most_common(1), ("", 0)]
+    return text.partition("\n")[0], count

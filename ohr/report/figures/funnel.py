@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _USUAL = Wanted()
 _LINE, _BAR = 0.2, 0.72  # units of a line, and the share of it that is a bar
-_LETTER, _NUMBERS, _TOP, _FOOT, _NARROWEST = 0.062, 0.62, 0.08, 0.62, 0.9  # units
+_LETTER, _NUMBERS, _TOP, _FOOT, _NARROWEST, _TICK = 0.062, 0.62, 0.08, 0.62, 0.9, 0.45  # units
 _LEFT, _REMOVED, _UNDECIDED = HUES[0], HUES[1], GREY
 
 
@@ -69,6 +69,7 @@ def _figure(rows: Sequence[FunnelRow], page: "Page") -> "Picture | None":
     box = (left / width, _FOOT / height, (width - left - _NUMBERS) / width, (height - _TOP - _FOOT) / height)
     axes: Axes = figure.add_axes(box)
     _draw(axes, rows, page.scale)
+    _set_scale(axes, width - left - _NUMBERS)
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.set_ylim(len(names) - 0.5, -0.5)
     _add_legend(figure, undecided=any(row.undecided for row in rows))
@@ -77,8 +78,6 @@ def _figure(rows: Sequence[FunnelRow], page: "Page") -> "Picture | None":
 
 def _draw(axes: "Axes", rows: Sequence[FunnelRow], scale: float) -> None:
     """Draw the bars: what is left, then what was removed, of which the undecided last; the numbers beside them."""
-    from matplotlib.ticker import MaxNLocator
-
     most = max(rows[0].entered, 1)
     lines = [(rows[0].entered, 0, 0), *((row.left, row.removed, row.undecided) for row in rows), (rows[-1].left, 0, 0)]
     for place, (left, removed, undecided) in enumerate(lines):
@@ -90,14 +89,20 @@ def _draw(axes: "Axes", rows: Sequence[FunnelRow], scale: float) -> None:
             axes.barh(place, size, _BAR, start, color=colour, linewidth=0)
             start += size
         ran = is_end or rows[place - 1].runs
-        text = f"{left:,}" if is_end else f"−{removed:,}" if ran else "not run"
+        text = f"{left:,}" if is_end else "not run" if not ran else f"−{removed:,}" if removed else "0"
         axes.annotate(text, (start, place), (3 * scale, 0), textcoords="offset points", va="center", fontsize=7 * scale)
     axes.set_xlim(0, most)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_xlabel("questions")
+
+
+def _set_scale(axes: "Axes", width: float) -> None:
+    """Set as many ticks as there is room for."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(1, int(width / _TICK)), integer=True))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
 def _add_legend(figure: "Picture", *, undecided: bool) -> None:
