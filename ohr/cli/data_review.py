@@ -1,0 +1,165 @@
+"""`ohr data review`: people decide about the questions of a set, in a browser on this machine."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ohr.cli.display.console import report, say, say_json
+from ohr.cli.options import AsJson
+from ohr.messages.wording import counted
+
+if TYPE_CHECKING:
+    from ohr.contracts import Page
+    from ohr.questions.candidate import Candidate
+    from ohr.questions.records import Record
+    from ohr.report.html.review import PageSource
+
+PORT = 8573
+
+
+def review(
+    folder: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The folder that `ohr data build` wrote.", show_default=False)
+    ],
+    reviewer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Whose decisions they are; your user name.", show_default=False)
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on this machine; 0 takes a free one.")] = PORT,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also those that a rule removed, to see whether it was right.")
+    ] = False,
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only N of them, the same for every reviewer.")
+    ] = None,
+    summary: Annotated[bool, typer.Option("--summary", help="Print what is decided, and stop.")] = False,
+    browse: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Keep, drop or edit the questions of a set in a browser; the pages are for this machine only.
+
+    Each decision is added to OUT/decisions.jsonl at once, so that the review can be left and taken up again, and a new
+    build keeps it. Ctrl-C ends the review.
+    """
+    from ohr.errors import DataError
+    from ohr.questions.records import FILE, read_records
+
+    if not (folder / FILE).exists():
+        raise DataError(f"{folder}: has no {FILE}, which `ohr data build ... --to {folder}` writes")
+    records = read_records(folder / FILE)
+    if not (summary or as_json):
+        shown = _sampled([record for record in records if everything or not record.removal], sample)
+        _serve(folder, shown, reviewer, port, browse=browse)
+    _print_summary(folder, records, as_json=as_json)
+
+
+def _serve(folder: Path, shown: "Sequence[Record]", reviewer: str | None, port: int, *, browse: bool) -> None:
+    from ohr import extras
+    from ohr.errors import DataError
+    from ohr.questions.review.decisions import FILE
+    from ohr.report.html.review import serve_review
+    from ohr.serving.http import serve_until_interrupted
+
+    extras.require("jinja2", "report")
+    if not shown:
+        raise DataError(f"{folder}: no question is left to review; --all shows those that the rules removed")
+    name = reviewer or _user()
+    server = serve_review(
+        _located(folder, shown),
+        _pages(folder),
+        folder / FILE,
+        reviewer=name,
+        port=port,
+        removed={r.candidate.id: f"{r.removal.rule}: {r.removal.reason}" for r in shown if r.removal},
+    )
+    address = f"http://127.0.0.1:{server.server_port}/"
+    say(address)
+    report(f"{counted(len(shown), 'question')} for {name}, decisions in {folder / FILE}. Press Ctrl-C to end.")
+    if browse:
+        import webbrowser
+
+        webbrowser.open(address)
+    serve_until_interrupted(server)
+
+
+def _sampled(records: "Sequence[Record]", size: int | None) -> "Sequence[Record]":
+    """Choose by the hash of the id, so that a larger sample holds a smaller one; in the order of the file."""
+    from ohr.keys import key
+
+    chosen = sorted(records, key=lambda record: key("review sample", record.candidate.id))[:size]
+    ids = {record.candidate.id for record in chosen}
+    return [record for record in records if record.candidate.id in ids]
+
+
+def _located(folder: Path, shown: "Sequence[Record]") -> "list[Candidate]":
+    """Return candidates with the places of their evidence, also those that a rule removed before it was looked for."""
+    from ohr.questions.rules import located
+    from ohr.questions.texts import Texts
+
+    unplaced = {r.candidate.document for r in shown if any(passage.start < 0 for passage in r.candidate.evidence)}
+    texts = Texts({name: pages for name in sorted(unplaced) if (pages := _truth(folder, name))})
+    return [
+        replace(each, evidence=located(each, texts)) if each.document in unplaced else each
+        for each in (record.candidate for record in shown)
+    ]
+
+
+def _truth(folder: Path, document: str) -> "Sequence[Page]":
+    """Read a document's ground truth; none where the set has no such file."""
+    from ohr.files.ohrbench_json import read_document
+
+    path = folder / "retrieval_base" / "gt" / f"{document}.json"
+    return read_document(path, document).pages if path.is_file() else ()
+
+
+def _pages(folder: Path) -> "PageSource":
+    """Show pages from the set's own files: its ground truth, and its PDFs where they are."""
+    from ohr.errors import DataError
+    from ohr.files import pdf
+    from ohr.report.html.review import PageSource
+
+    def pdf_of(document: str) -> Path:
+        return folder / "pdfs" / f"{document}.pdf"
+
+    def text(document: str, page: int) -> str:
+        pages = {each.index: each for each in _truth(folder, document)}
+        if page not in pages or pages[page].error:
+            raise DataError(f"{folder}: has no text of page {page + 1} of {document}")
+        return pages[page].text
+
+    return PageSource(
+        text, lambda name, page: pdf.render(pdf_of(name), page, _DPI), lambda name: pdf_of(name).is_file()
+    )
+
+
+_DPI = 110
+"""About the 720 pixels at which page images are sent, on A4 and letter paper."""
+
+
+def _user() -> str:
+    from getpass import getuser
+
+    from ohr.errors import DataError
+
+    try:
+        return getuser()
+    except (KeyError, OSError, ImportError):  # a container's user may have no name
+        raise DataError("this system has no name of its user: name the reviewer with --reviewer") from None
+
+
+def _print_summary(folder: Path, records: "Sequence[Record]", *, as_json: bool) -> None:
+    from ohr.cli.display.review import print_summary, summarize
+    from ohr.questions.review.decisions import FILE, read_decisions
+
+    path = folder / FILE
+    summary = summarize(records, read_decisions(path) if path.exists() else [])
+    if as_json:
+        say_json(summary)
+        return
+    if not path.exists():
+        say(f"nothing is decided yet: {path} is not there")
+        return
+    print_summary(summary, {record.candidate.id: record.candidate.question for record in records})
+    say("The same `ohr data build` command again writes the reviewed set; it asks no model twice.")
