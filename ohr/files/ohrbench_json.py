@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.files import MOST_PAGES
 from ohr.files.json_input import parse_json, whole_number
-from ohr.files.names import is_writable, printable
+from ohr.files.names import composed, is_writable, printable
 from ohr.messages.faults import Fault, sentences
 
 # --- folders ----------------------------------------------------------------------------------------------
@@ -37,6 +38,30 @@ def document_files(base: Path) -> dict[str, Path]:
     found = sorted(path.split("/") for path in _inside(base))
     names = (("/".join(parts).removesuffix(".json"), parts) for parts in found if len(parts) > 1)
     return {name: base.joinpath(*parts) for name, parts in names if is_writable(name)}
+
+
+def set_names(names: Iterable[str]) -> dict[str, str]:
+    """Return names of exactly `<domain>/<document>` for documents of any depth, each its own on every file system.
+
+    Folders below the domain become a part of the document's name: `law/2020/lease` is `law/2020__lease`. Names are
+    composed (NFC) and short enough for a file; of names that then are one but for their case, later ones get a number.
+    """
+    taken: set[str] = set()
+    chosen = {}
+    for name in names:
+        domain, _, rest = composed(name).partition("/")
+        document = rest.replace("/", "__")
+        while len(document.encode()) > _LONGEST:
+            document = document[:-1]
+        numbered = (f"{domain}/{document}-{number}" for number in count(2))
+        free = (each for each in chain([f"{domain}/{document}"], numbered) if each.casefold() not in taken)
+        chosen[name] = next(free)
+        taken.add(chosen[name].casefold())
+    return chosen
+
+
+_LONGEST = 200
+"""Bytes of a document's name: a file's has 255, with its ending and what is put before it while it is written."""
 
 
 def unwritable_files(base: Path) -> list[str]:

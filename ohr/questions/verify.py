@@ -2,52 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.messages.wording import named
 
 from .candidate import Candidate, Removal
+from .funnel import Example, Funnel, FunnelRow
 from .rules import RULES, Rule, located
 from .texts import Texts
 
+__all__ = ["Funnel", "FunnelRow", "verify"]
+
 _EXAMPLES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelRow:
-    """Counts of one rule.
-
-    Args:
-        entered: candidates that it got; those that are left went to the next rule.
-        examples: the first removals.
-    """
-
-    rule: str
-    entered: int
-    removed: int
-    examples: tuple[Removal, ...]
-
-    @property
-    def left(self) -> int:
-        """How many candidates the rule let pass."""
-        return self.entered - self.removed
-
-
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """Result of all rules.
-
-    Args:
-        rows: one for each rule, in the order in which they were run.
-        survivors: candidates that no rule removed, in their order, with the places of their evidence.
-        removals: all of them, rule by rule; each candidate is removed once at most.
-    """
-
-    rows: tuple[FunnelRow, ...]
-    survivors: tuple[Candidate, ...]
-    removals: tuple[Removal, ...]
 
 
 def verify(
@@ -58,6 +26,7 @@ def verify(
     Args:
         candidates: with ids that are unique among them.
         truth: ground-truth pages by document.
+        rules: in their order, those that need no model first: `(*RULES, *model_rules(...))`.
 
     Raises:
         DataError: several candidates have the same id.
@@ -69,10 +38,21 @@ def verify(
     rows: list[FunnelRow] = []
     removals: list[Removal] = []
     for rule in rules:
-        removed = list(rule.check(left, texts))
+        removed = list(rule.check(left, texts)) if rule.runs else []
         names = {removal.candidate for removal in removed}
-        rows.append(FunnelRow(rule.name, len(left), len(names), tuple(removed[:_EXAMPLES])))
+        rows.append(_row(rule, left, removed))
         left = [candidate for candidate in left if candidate.id not in names]
         removals += removed
     survivors = tuple(replace(candidate, evidence=located(candidate, texts)) for candidate in left)
     return Funnel(tuple(rows), survivors, tuple(removals))
+
+
+def _row(rule: Rule, entered: Sequence[Candidate], removed: Sequence[Removal]) -> FunnelRow:
+    first = {removal.candidate: removal for removal in removed[:_EXAMPLES]}
+    examples = tuple(
+        Example(each.id, each.question, first[each.id].reason, first[each.id].undecided)
+        for each in entered
+        if each.id in first
+    )
+    undecided = sum(removal.undecided for removal in removed)
+    return FunnelRow(rule.name, len(entered), len(removed), undecided, rule.runs, examples)

@@ -1,12 +1,20 @@
 """The rules on mini: its questions pass, and ones that were broken on purpose are removed by the rule of their kind."""
 
+import json
+from collections import defaultdict
 from dataclasses import replace
+from itertools import cycle
 from random import Random
 
 import pytest
 
 from ohr.benchmarks.mini import Mini
+from ohr.contracts import Completion
 from ohr.questions.imports import of_question
+from ohr.questions.judging import model_rules
+from ohr.questions.judging.templates import templates
+from ohr.questions.model import Model
+from ohr.questions.rules import RULES
 from ohr.questions.verify import verify
 
 PHRASES = {
@@ -84,3 +92,132 @@ def test_broken_questions_are_removed_by_their_rule(mini, broken):
     for rule, kind in broken.items():
         by_rule = sum(removals.get(each.id) == rule for each in kind)
         assert by_rule >= 0.9 * len(kind), [(each.question, removals.get(each.id)) for each in kind]
+
+
+STRANGE = {
+    "en": ("In the study at hand, {}", "As we saw earlier, {}"),
+    "zh": ("就手头这份东西来说，{}", "像前面说过的那样，{}"),
+}
+"""Wordings that no list of phrases has."""
+
+
+class Oracle:
+    """A scripted model that answers from the evidence that it is shown, and by itself what it is said to know.
+
+    It writes in the several ways in which models do.
+    """
+
+    ways = (
+        "{}",
+        "<think>It may be otherwise. Unknown?</think>{}",
+        "Answer: {}",
+        '{{"answer": "{}"}}',
+        "**{}**",
+        "{}\n\nThe question names it.",
+    )
+
+    def __init__(self, candidates, known=()):
+        self.candidates, self.known, self.calls = candidates, set(known), 0
+
+    def ask(self, prompts):
+        self.calls += 1
+        styles = cycle(self.ways)
+        return [Completion(self.written(next(styles), self.reply(prompt))) for prompt in prompts]
+
+    def written(self, style, text):
+        return style.format(json.dumps(text, ensure_ascii=False)[1:-1] if "{{" in style else text)
+
+    def sees(self, candidate, prompt):
+        return all(each.text in prompt.user for each in candidate.evidence)
+
+    def reply(self, prompt):
+        candidate = next(each for each in self.candidates if each.question in prompt.question)
+        chinese, own = candidate.language == "zh", templates(candidate.language)
+        words = {"yes": "是", "no": "否", "right": "正确", "wrong": "错误", "unknown": "不知道"} if chinese else {}
+        if prompt.system == own.context_dependent.system:
+            word = "yes" if prompt.question == candidate.question else "no"
+        elif prompt.system == own.task.system:
+            return {"understanding": "理解", "reasoning": "推理"}[candidate.task] if chinese else candidate.task
+        elif not (self.sees(candidate, prompt) if prompt.passages else candidate.question in self.known):
+            word = "unknown"
+        elif prompt.system in (own.claim.system, own.claim_on_passages.system):
+            claimed = prompt.user.split("Somebody's answer: " if not chinese else "有人回答：")[1].split("\n")[0]
+            word = "right" if claimed == candidate.answers[0] else "wrong"
+        else:
+            return candidate.answers[0]
+        return words.get(word, word)
+
+
+def all_rules(oracle):
+    model = Model("oracle", oracle.ask)
+    return (*RULES, *model_rules([model], [model]))
+
+
+@pytest.fixture(scope="module")
+def written(mini):
+    """Mini's questions, as if they were written for their tasks."""
+    candidates, truth = mini
+    return [replace(each, origin="written") for each in candidates], truth
+
+
+def test_questions_of_mini_pass_the_rules_with_models(written):
+    candidates, truth = written
+    oracle = Oracle(candidates)
+    funnel = verify(candidates, truth, all_rules(oracle))
+    assert len(funnel.survivors) >= 0.95 * len(candidates)
+    assert not [row for row in funnel.rows if row.undecided or not row.runs]
+    by_models = [removal for removal in funnel.removals if removal.rule not in {rule.name for rule in RULES}]
+    assert by_models == []
+    assert oracle.calls == 5  # each rule asks all its prompts at once
+
+
+@pytest.fixture(scope="module")
+def broken_for_models(written):
+    """200 candidates, 40 of each kind, by the rules that should remove them, and sound ones, of other questions."""
+    candidates, truth = written
+    draws = Random(31)
+    reasoning = draws.sample([c for c in candidates if c.task == "reasoning"], 70)
+    rest = draws.sample([c for c in candidates if c not in reasoning], len(candidates) - 70)
+    kinds = defaultdict(list)
+    for each in reasoning[:40]:
+        kinds["answer_not_confirmed"].append(replace(each, answers=wrong_answer(each, candidates, draws)))
+    for each in reasoning[40:]:
+        same = [c for c in candidates if (c.document, c.source) == (each.document, each.source)]
+        if others := [c for c in same if c.evidence != each.evidence and len(c.pages) == len(each.pages)]:
+            kinds["answer_not_confirmed"].append(replace(each, evidence=draws.choice(others).evidence))
+    for each in rest[: 80 - len(kinds["answer_not_confirmed"])]:
+        page = draws.choice([page.index for page in truth[each.document] if page.index not in each.pages] or [99])
+        kinds["evidence_not_on_its_page"].append(
+            replace(each, evidence=(replace(each.evidence[0], page=page), *each.evidence[1:]))
+        )
+    for place, each in enumerate(rest[40:80]):
+        wordings, rule = ((PHRASES, "context_dependent"), (STRANGE, "judged_context_dependent"))[place % 2]
+        kinds[rule].append(replace(each, question=draws.choice(wordings[each.language]).format(each.question)))
+    kinds["answerable_without_documents"] = rest[80:120]
+    sound = rest[120:]
+    kinds["near_duplicate"] = [
+        replace(each, id=f"{each.id}-again", question=reworded(each.question, draws))
+        for each in draws.sample(sound, 40)
+    ]
+    return kinds, sound
+
+
+def wrong_answer(candidate, candidates, draws):
+    """Return an answer of another question of the same form, or the other one of yes and no."""
+    if candidate.answer_form in ALL_IN_EVIDENCE:
+        return ({"Yes": "No", "No": "Yes", "是": "否", "否": "是"}[candidate.answers[0]],)
+    same = [c for c in candidates if (c.answer_form, c.language) == (candidate.answer_form, candidate.language)]
+    return draws.choice([c for c in same if c.answers != candidate.answers]).answers
+
+
+def test_broken_questions_are_removed_by_the_rule_that_should(written, broken_for_models):
+    (candidates, truth), (kinds, sound) = written, broken_for_models
+    known = [each.question for each in kinds["answerable_without_documents"]]
+    everything = [*sound, *(each for kind in kinds.values() for each in kind)]
+    funnel = verify(everything, truth, all_rules(Oracle(candidates, known)))
+    removals = {removal.candidate: removal.rule for removal in funnel.removals}
+    assert sum(map(len, kinds.values())) == 200
+    by_rule = {rule: sum(removals.get(each.id) == rule for each in kind) for rule, kind in kinds.items()}
+    for rule, kind in kinds.items():
+        assert by_rule[rule] >= 0.9 * len(kind), [(each.question, removals.get(each.id)) for each in kind]
+    assert sum(each.id in removals for each in sound) <= 0.05 * len(sound)

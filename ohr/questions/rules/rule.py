@@ -15,10 +15,12 @@ class Rule(NamedTuple):
 
     Attributes:
         check: yields a removal for each candidate that breaks the rule, each candidate at most once.
+        runs: False for a rule that is off, or needs a model and has none.
     """
 
     name: str
     check: Check
+    runs: bool = True
 
 
 def of_each(name: str, reason: Reason) -> Rule:

@@ -1,0 +1,239 @@
+"""Builds a set of questions: ground truth, candidates, verification, review, files."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from ohr.builder.costs import Cost, bound, cost_of, spent, spent_now
+from ohr.builder.publish import check_target, publish
+from ohr.builder.session import BuildSession
+from ohr.builder.settings import Settings, check_models
+from ohr.builder.write_files import write_files
+from ohr.contracts import AnyOcr
+from ohr.dataset.inputs import Inputs
+from ohr.dataset.truth import Truth as TruthOnDemand
+from ohr.engine.executors.base import Executor
+from ohr.engine.ledger import Ledger
+from ohr.engine.progress import Progress
+from ohr.engine.session import Session
+from ohr.errors import DataError
+from ohr.files.digests import remembered
+from ohr.keys import installed
+from ohr.messages.wording import counted, named
+from ohr.questions.candidate import Candidate
+from ohr.questions.funnel import Funnel
+from ohr.questions.imports import Repair, read_candidates
+from ohr.questions.judging import model_rules, prompts_bound
+from ohr.questions.review.decisions import FILE as DECISIONS
+from ohr.questions.review.outcome import Reviewed, reviewed_by
+from ohr.questions.rules import RULES
+from ohr.questions.truth import Survey, Truth, survey, with_silver
+from ohr.questions.verify import verify
+from ohr.questions.writing import join, plan_writing, prompts_of, write
+from ohr.store import open_store
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be built, and how.
+
+    Args:
+        folder: of PDFs and page images.
+        out: folder of the set.
+        imported: file of questions that are verified; None where a model writes them.
+        force: keep files of `out` that were changed by hand under another name.
+    """
+
+    settings: Settings
+    folder: Path
+    out: Path
+    imported: Path | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The candidates of a build, and what is said of their making.
+
+    Args:
+        asked: how many questions models were asked to write.
+        faults: how often a reply gave no question, or fewer, by the reason.
+    """
+
+    candidates: tuple[Candidate, ...]
+    notes: tuple[str, ...]
+    repairs: tuple[Repair, ...] = ()
+    asked: int = 0
+    faults: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A finished build.
+
+    Args:
+        questions: of the set: survivors after review.
+        costs: of all replies; `costs_now` of those that were not in the store.
+        own: files of the folder that people completed, which were left as they are.
+        notes: sentences about what was left out.
+    """
+
+    out: Path
+    truth: Truth
+    sources: Sources
+    funnel: Funnel
+    reviewed: Reviewed
+    costs: tuple[Cost, ...]
+    costs_now: tuple[Cost, ...]
+    own: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def questions(self) -> tuple[Candidate, ...]:
+        """The questions of the set."""
+        return self.reviewed.candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The work of a build before it is begun: pages, and the most that its models are asked."""
+
+    survey: Survey
+    pages: int
+    costs: tuple[Cost, ...]
+    notes: tuple[str, ...]
+
+
+def build(job: Job, *, store: Path | str, executor: Executor, progress: Progress) -> Built:
+    """Build a set of questions from a folder of documents; what the store has is neither read nor asked again.
+
+    Raises:
+        DataError: there is no usable page, no candidate, or the folder may not be written into.
+        SpecError, PluginError: the settings cannot be run.
+        TooManyFailures: more items failed than the settings allow; what is done is kept.
+    """
+    settings = job.settings
+    check_target(job.out, force=job.force)
+    check_models(settings, writes=job.imported is None)
+    with _engine(job, store, executor, progress) as (surveyed, engine):
+        truth = _truth(surveyed, settings, engine)
+        sources = _imported(job.imported, truth) if job.imported else _written(settings, truth, engine)
+        if not sources.candidates:
+            raise DataError(_nothing(sources))
+        judges = [engine.model(each, "judging") for each in settings.judges]
+        answerers = [engine.model(each, "answering", settings.file.sampling_temperature) for each in settings.answerers]
+        rules = (*RULES, *model_rules(judges, answerers, settings.file.verification))
+        funnel = verify(sources.candidates, truth.texts, rules)
+        prices, warnings = settings.file.prices, tuple(engine.session.ledger.warnings)
+    reviewed, unapplied = reviewed_by(job.out / DECISIONS, funnel.survivors)
+    costs = tuple(spent(engine.usage, prices))
+    notes = (*truth.notes, *sources.notes, *unapplied, *warnings)
+    built = Built(job.out, truth, sources, funnel, reviewed, costs, tuple(spent_now(engine.usage, prices)), (), notes)
+    own = publish(job.out, partial(write_files, job, built), force=job.force)
+    return replace(built, own=tuple(own))
+
+
+def estimate(job: Job) -> Estimate:
+    """Look at the documents, and bound what a build asks; nothing is read or asked."""
+    check_models(job.settings, writes=job.imported is None)
+    settings, prices = job.settings, job.settings.file.prices
+    surveyed = survey(job.folder, settings.corrected, language=settings.file.language, dpi=settings.file.dpi)
+    truth = with_silver(surveyed)
+    unread = sum(len(pages) for pages in surveyed.wanted.values()) if settings.silver else 0
+    costs: list[Cost] = []
+    notes = list(truth.notes)
+    if job.imported:
+        candidates = len(read_candidates(job.imported, truth.texts).candidates)
+    else:
+        assert settings.writer is not None
+        plan = plan_writing(truth.usable, settings.file.questions, settings.file.seed)
+        costs.append(bound(settings.writer, "writing", prompts_of(plan.assignments), prices))
+        candidates = sum(each.questions for each in plan.assignments)
+        notes += plan.notes
+    costs += _bounds_of_rules(settings, candidates)
+    if unread:
+        notes.append(f"{counted(unread, 'page')} to be read by {settings.silver.kind}: not in these counts")
+    return Estimate(surveyed, sum(len(pages) for pages in truth.usable.values()), tuple(costs), tuple(notes))
+
+
+@contextmanager
+def _engine(
+    job: Job, store: Path | str, executor: Executor, progress: Progress
+) -> Iterator[tuple[Survey, BuildSession]]:
+    """Look at the documents, and start the engine that reads them and asks models."""
+    file = job.settings.file
+    with remembered(Path(store)):
+        surveyed = survey(job.folder, job.settings.corrected, language=file.language, dpi=file.dpi)
+        spec, benchmark, documents = job.settings.spec(surveyed.benchmark), surveyed.benchmark, surveyed.documents
+        inputs = Inputs(benchmark, tuple(documents), (), TruthOnDemand(benchmark, documents), ())
+        session = Session(inputs, open_store(store), executor, Ledger(spec.max_failures), progress)
+        with session.started(spec):
+            yield surveyed, BuildSession(spec, session)
+
+
+def _truth(surveyed: Survey, settings: Settings, engine: BuildSession) -> Truth:
+    """Complete the ground truth with the engine of the settings, if there is one.
+
+    Raises:
+        DataError: no page can be asked about.
+    """
+    if settings.silver is None or not surveyed.wanted:
+        truth = with_silver(surveyed)
+    else:
+        read = engine.read_pages({name: list(pages) for name, pages in surveyed.wanted.items()})
+        truth = with_silver(surveyed, read, _version(settings.silver))
+    if not truth.usable:
+        counts = named([f"{count} {name}" for name, count in truth.removed.most_common()])
+        advice = "" if settings.silver else "; give scans an engine: `silver: {kind: tesseract}` in the build's file"
+        raise DataError(f"no page can be asked about: {counts or 'there is none'}{advice}")
+    return truth
+
+
+def _version(engine: AnyOcr) -> str:
+    """Name an engine with the versions of its packages."""
+    versions = [f"{name} {version}" for name, version in installed(type(engine).packages).items()]
+    return f"{engine.kind} ({', '.join(versions)})" if versions else engine.kind
+
+
+def _imported(path: Path, truth: Truth) -> Sources:
+    brought = read_candidates(path, truth.texts)
+    return Sources(brought.candidates, brought.notes, brought.repairs)
+
+
+def _written(settings: Settings, truth: Truth, engine: BuildSession) -> Sources:
+    """Have questions written on one page each, then on two, from those that no rule removes."""
+    assert settings.writer is not None  # it was checked
+    model, wanted, seed = engine.model(settings.writer, "writing"), settings.file.questions, settings.file.seed
+    single = write(model, truth.usable, wanted, seed)
+    usable = verify(single.candidates, truth.texts).survivors
+    joined = join(model, usable, truth.usable, wanted, seed)
+    candidates = {each.id: each for each in (*single.candidates, *joined.candidates)}
+    asked = sum(each.questions for each in (*single.assignments, *joined.assignments))
+    faults = Counter(single.fault_counts) + Counter(joined.fault_counts)
+    notes = (*single.notes, *joined.notes)
+    return Sources(tuple(candidates.values()), notes, (), asked, tuple(faults.most_common()))
+
+
+def _nothing(sources: Sources) -> str:
+    faults = named([f"{count} {fault}" for fault, count in sources.faults])
+    return f"none of {counted(sources.asked, 'question')} was written: {faults or named(list(sources.notes))}"
+
+
+_CHARACTERS = 1500
+"""Characters of a question, its answer and evidence, for a bound: 99% of OHRBench's in three domains have 1,147."""
+_PER_TOKEN = 3
+"""Characters of a token at least, in English."""
+
+
+def _bounds_of_rules(settings: Settings, candidates: int) -> Iterator[Cost]:
+    """Bound what the rules that ask models ask, shared evenly among those that answer, or judge."""
+    judges, answerers = settings.judges, settings.answerers
+    rules = prompts_bound(candidates, settings.file.verification, len(judges), len(answerers), _CHARACTERS)
+    for rule, most in rules.items():
+        models = answerers if rule.startswith("answer") else judges
+        for model in models:
+            calls, tokens = -(-most.prompts // len(models)), most.characters // _PER_TOKEN // len(models)
+            yield cost_of(model, rule.replace("_", " "), calls, tokens, settings.file.prices)

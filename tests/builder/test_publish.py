@@ -1,0 +1,85 @@
+"""A build's folder: its own files are replaced, those of people stay."""
+
+import pytest
+
+from ohr.builder.publish import check_target, publish
+from ohr.errors import DataError
+from ohr.results.folder.replace import RECORD
+
+
+def writer(**files):
+    """Return what writes some files; a double underscore in a name is a folder."""
+
+    def write(folder):
+        for name, text in files.items():
+            path = folder / name.replace("__", "/").replace("_md", ".md").replace("_yaml", ".yaml")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    return write
+
+
+def content(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != RECORD
+    }
+
+
+def test_a_second_build_replaces_and_removes_what_the_first_wrote(tmp_path):
+    out = tmp_path / "sets" / "mine"
+    assert publish(out, writer(gt__law__a="1", gt__law__b="2", README_md="first")) == []
+    assert publish(out, writer(gt__law__a="3", README_md="second")) == []
+    assert content(out) == {"gt/law/a": "3", "README.md": "second"}
+    assert list(out.parent.iterdir()) == [out]
+    publish(out, writer(README_md="third"))
+    assert not (out / "gt").exists()
+
+
+def test_decisions_and_files_that_people_completed_stay(tmp_path):
+    out = tmp_path / "mine"
+    publish(out, writer(a="1", README_md="License: TODO", study_yaml="seed: 0"))
+    (out / "README.md").write_text("License: CC BY 4.0")
+    (out / "decisions.jsonl").write_text("{}\n")
+    assert publish(out, writer(a="2", README_md="License: TODO, more", study_yaml="seed: 1")) == ["README.md"]
+    assert publish(out, writer(a="2", README_md="License: TODO, more", study_yaml="seed: 1")) == ["README.md"]
+    assert content(out) == {
+        "a": "2",
+        "README.md": "License: CC BY 4.0",
+        "study.yaml": "seed: 1",
+        "decisions.jsonl": "{}\n",
+    }
+
+
+def test_data_that_were_changed_by_hand_are_not_overwritten(tmp_path):
+    out = tmp_path / "mine"
+    publish(out, writer(a="1", b="1"))
+    (out / "a").write_text("corrected by hand")
+    with pytest.raises(DataError, match=r"changed since they were written: a\. .* or add --force"):
+        publish(out, writer(a="2", b="2"))
+    assert content(out) == {"a": "corrected by hand", "b": "1"}
+    publish(out, writer(a="2", b="2"), force=True)
+    kept = content(out)
+    assert (kept.pop("a"), kept.pop("b")) == ("2", "2")
+    assert list(kept.values()) == ["corrected by hand"]
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path):
+    (tmp_path / "thesis").write_text("")
+    with pytest.raises(DataError, match="a folder that has files already: name another with --to"):
+        check_target(tmp_path, force=False)
+
+
+def test_a_writer_that_fails_leaves_the_older_set(tmp_path):
+    out = tmp_path / "mine"
+    publish(out, writer(a="1"))
+
+    def fails(folder):
+        (folder / "a").write_text("2")
+        raise DataError("no")
+
+    with pytest.raises(DataError, match="no"):
+        publish(out, fails)
+    assert content(out) == {"a": "1"}
+    assert list(tmp_path.iterdir()) == [out]
