@@ -6,8 +6,8 @@ from typing import Literal
 
 from ohr.contracts import EvidenceSource
 
-Task = Literal["understanding", "reasoning", ""]
-"""Whether the evidence holds the answer or it is worked out; "" where an import does not say."""
+Task = Literal["understanding", "reasoning"]
+"""Whether the evidence holds the answer, or it is worked out."""
 Origin = Literal["written", "joined", "imported"]
 """How a candidate came about: a model wrote it, two single-page ones were joined, or it was brought."""
 
@@ -32,6 +32,7 @@ class Candidate:
         document: its name, `<domain>/<name>`.
         evidence: in the order in which the answer needs them; of several pages in a multi-page question.
         source: of the evidence.
+        task: "" where an import does not say.
         answer_form: as in OHRBench: String, Integer, Float, Boolean, List, ...
         language: ISO 639-1.
         origin: how it came about; `made_by` names the model, or the file and line.
@@ -45,7 +46,7 @@ class Candidate:
     document: str
     evidence: tuple[Evidence, ...]
     source: EvidenceSource = "text"
-    task: Task = "understanding"
+    task: Task | Literal[""] = "understanding"
     answer_form: str = "String"
     language: str = "en"
     origin: Origin = "written"

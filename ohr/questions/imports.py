@@ -178,7 +178,7 @@ def _answers(row: Row) -> tuple[str, ...]:
     return tuple(text for text in texts if text.strip() and text.strip().rstrip(".").casefold() != _NO_ANSWER)
 
 
-def _task(given: object) -> Task:
+def _task(given: object) -> Task | Literal[""]:
     return "reasoning" if given == "reasoning" else "understanding" if given == "understanding" else ""
 
 

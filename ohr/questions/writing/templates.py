@@ -90,7 +90,7 @@ def assigned(
 
 def joined(first: Candidate, second: Candidate, entity: str) -> Assignment:
     """Ask for the second question with a description, which the first explains, in place of an entity."""
-    asked = Asked("multi", second.task, "medium", "String", second.language, 1, entity)
+    asked = Asked("multi", second.task or "reasoning", "medium", "String", second.language, 1, entity)
     parts = parts_of(second.language)
     user = filled(
         parts.joined,
