@@ -8,11 +8,10 @@ writer:                       # writes the questions: any generator of ohr
   kind: openai                # a server with OpenAI's chat API, such as vLLM, Ollama or llama.cpp
   base_url: http://127.0.0.1:8000/v1
   model: MODEL                # its name on that server
-  temperature: 0.7            # above 0, so that several answers to one question can differ
 # judges:                     # say whether a question is sound; by default the writer, which is kind to itself
 #   - {{kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL}}
 # answerers:                  # answer from the evidence, and without any document; by default the writer
-#   - {{kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL, temperature: 0.7}}
+#   - {{kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL}}
 {silver}# corrected: corrected        # your own corrected texts, <domain>/<document>.json, which come before both
 questions:
   total: 60                   # that are to be left; about twice as many are asked for, since most are not good enough

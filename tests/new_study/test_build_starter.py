@@ -5,9 +5,9 @@ import re
 import pytest
 import yaml
 
+from ohr.builder.settings import read_settings
 from ohr.new_study import build_starter as module
 from ohr.new_study.build_starter import build_starter
-from ohr.registry import Registry
 
 KEYS = {"writer", "judges", "answerers", "silver", "corrected", "questions", "verification", "prices", "seed"}
 
@@ -20,17 +20,27 @@ def uncommented(text):
 def test_it_is_what_it_says():
     read = yaml.safe_load(build_starter())
     assert list(read) == ["writer", "questions", "verification", "seed"]
-    writer = Registry().load("generator", read["writer"].pop("kind"))
-    assert writer.model_validate(read["writer"]).temperature == 0.7
     assert read["questions"]["total"] == 60
 
 
-def test_each_comment_with_a_key_can_be_taken():
-    read = yaml.safe_load(uncommented(build_starter()))
-    assert set(read) == KEYS
-    for each in (*read["judges"], *read["answerers"]):
-        Registry().load("generator", each.pop("kind")).model_validate(each)
-    assert read["prices"] == {"openai": {"in": 0.15, "out": 0.6}}
+@pytest.mark.parametrize("change", [str, uncommented])
+def test_a_build_reads_it_as_it_is_and_with_each_key_that_is_a_comment(tmp_path, change):
+    path = tmp_path / "build.yaml"
+    path.write_text(change(build_starter()))
+    settings = read_settings(path)
+    assert settings.file.questions.total == 60
+    assert settings.writer.stage.model == "MODEL"
+
+
+def test_each_comment_with_a_key_can_be_taken(tmp_path):
+    text = uncommented(build_starter())
+    assert set(yaml.safe_load(text)) == KEYS
+    path = tmp_path / "build.yaml"
+    path.write_text(text)
+    settings = read_settings(path)
+    assert [each.stage.model for each in (*settings.judges, *settings.answerers)] == ["ANOTHER_MODEL"] * 2
+    assert settings.silver.kind == "tesseract"
+    assert settings.file.prices["openai"].tokens_out == 0.6
 
 
 @pytest.mark.parametrize(
