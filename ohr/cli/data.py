@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from ohr.cli.data_build import build
 from ohr.cli.data_convert import convert
 from ohr.cli.data_review import review
 from ohr.cli.display.console import say, say_first, say_json, say_table
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ohr.contracts import Benchmark, Stage, Tally
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch or check benchmarks.", rich_markup_mode=None)
+app.command()(build)
 app.command()(convert)
 app.command()(review)
 
