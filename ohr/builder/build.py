@@ -1,10 +1,9 @@
 """Builds a set of questions: ground truth, candidates, verification, review, files."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from ohr.builder.costs import Cost, bound, cost_of, spent, spent_now
@@ -24,11 +23,11 @@ from ohr.files.digests import remembered
 from ohr.keys import installed
 from ohr.messages.wording import counted, named
 from ohr.questions.candidate import Candidate
-from ohr.questions.funnel import Funnel
+from ohr.questions.funnel import Funnel, FunnelRow
 from ohr.questions.imports import Repair, read_candidates
 from ohr.questions.judging import model_rules, prompts_bound
 from ohr.questions.review.decisions import FILE as DECISIONS
-from ohr.questions.review.outcome import Reviewed, reviewed_by
+from ohr.questions.review.outcome import Reviewed, ReviewerAgreement, agreements, reviewed_by
 from ohr.questions.rules import RULES
 from ohr.questions.truth import Survey, Truth, survey, with_silver
 from ohr.questions.verify import verify
@@ -75,10 +74,11 @@ class Built:
     """A finished build.
 
     Args:
+        agreements: of each two reviewers.
         questions: of the set: survivors after review.
         costs: of all replies; `costs_now` of those that were not in the store.
-        own: files of the folder that people completed, which were left as they are.
         notes: sentences about what was left out.
+        own: files of the folder that people completed, which were left as they are.
     """
 
     out: Path
@@ -86,10 +86,11 @@ class Built:
     sources: Sources
     funnel: Funnel
     reviewed: Reviewed
+    agreements: tuple[ReviewerAgreement, ...]
     costs: tuple[Cost, ...]
     costs_now: tuple[Cost, ...]
-    own: tuple[str, ...]
     notes: tuple[str, ...]
+    own: tuple[str, ...] = ()
 
     @property
     def questions(self) -> tuple[Candidate, ...]:
@@ -107,8 +108,18 @@ class Estimate:
     notes: tuple[str, ...]
 
 
-def build(job: Job, *, store: Path | str, executor: Executor, progress: Progress) -> Built:
+def build(
+    job: Job,
+    *,
+    store: Path | str,
+    executor: Executor,
+    progress: Progress,
+    draw: Callable[[Sequence[FunnelRow], Path], object] = lambda rows, folder: None,  # noqa: ARG005
+) -> Built:
     """Build a set of questions from a folder of documents; what the store has is neither read nor asked again.
+
+    Args:
+        draw: draws the funnel into the folder of the set.
 
     Raises:
         DataError: there is no usable page, no candidate, or the folder may not be written into.
@@ -128,12 +139,24 @@ def build(job: Job, *, store: Path | str, executor: Executor, progress: Progress
         rules = (*RULES, *model_rules(judges, answerers, settings.file.verification))
         funnel = verify(sources.candidates, truth.texts, rules)
         prices, warnings = settings.file.prices, tuple(engine.session.ledger.warnings)
-    reviewed, unapplied = reviewed_by(job.out / DECISIONS, funnel.survivors)
-    costs = tuple(spent(engine.usage, prices))
-    notes = (*truth.notes, *sources.notes, *unapplied, *warnings)
-    built = Built(job.out, truth, sources, funnel, reviewed, costs, tuple(spent_now(engine.usage, prices)), (), notes)
-    own = publish(job.out, partial(write_files, job, built), force=job.force)
-    return replace(built, own=tuple(own))
+    reviewed, decided = reviewed_by(job.out / DECISIONS, funnel.survivors)
+    built = Built(
+        job.out,
+        truth,
+        sources,
+        funnel,
+        reviewed,
+        tuple(agreements(decided)),
+        tuple(spent(engine.usage, prices)),
+        tuple(spent_now(engine.usage, prices)),
+        (*truth.notes, *sources.notes, *decided.notes(), *warnings),
+    )
+
+    def write_all(folder: Path) -> None:
+        write_files(job, built, folder)
+        draw(built.funnel.rows, folder)
+
+    return replace(built, own=tuple(publish(job.out, write_all, force=job.force)))
 
 
 def estimate(job: Job) -> Estimate:
@@ -142,7 +165,7 @@ def estimate(job: Job) -> Estimate:
     settings, prices = job.settings, job.settings.file.prices
     surveyed = survey(job.folder, settings.corrected, language=settings.file.language, dpi=settings.file.dpi)
     truth = with_silver(surveyed)
-    unread = sum(len(pages) for pages in surveyed.wanted.values()) if settings.silver else 0
+    unread = sum(len(pages) for pages in surveyed.wanted.values())
     costs: list[Cost] = []
     notes = list(truth.notes)
     if job.imported:
@@ -154,7 +177,7 @@ def estimate(job: Job) -> Estimate:
         candidates = sum(each.questions for each in plan.assignments)
         notes += plan.notes
     costs += _bounds_of_rules(settings, candidates)
-    if unread:
+    if settings.silver and unread:
         notes.append(f"{counted(unread, 'page')} to be read by {settings.silver.kind}: not in these counts")
     return Estimate(surveyed, sum(len(pages) for pages in truth.usable.values()), tuple(costs), tuple(notes))
 

@@ -12,8 +12,8 @@ from ohr.results.folder.replace import RECORD, refuse, set_aside
 from ohr.results.folder.whole_files import damaged, listed, replaced
 from ohr.unfinished import unfinished
 
-OURS_TO_EDIT = ("README.md", "study.yaml")
-"""Files that people complete: once they were changed, a later build leaves them as they are."""
+STUDY, DATASHEET = "study.yaml", "README.md"
+"""Files that people complete. A study that was changed stays as it is; a datasheet is written around their part."""
 
 
 def check_target(out: Path, *, force: bool) -> None:
@@ -39,7 +39,7 @@ def _changed(out: Path) -> list[str]:
     return [
         name
         for name, about in known.items()
-        if name not in OURS_TO_EDIT and (out / name).exists() and damaged(out, {name: about}, hashes=True)
+        if name not in (STUDY, DATASHEET) and (out / name).exists() and damaged(out, {name: about}, hashes=True)
     ]
 
 
@@ -74,13 +74,9 @@ def _move(new: Path, out: Path) -> list[str]:
     for name in changed:
         set_aside(out / name)
     files = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-    own = [
-        name
-        for name in OURS_TO_EDIT
-        if name in files
-        and (out / name).exists()
-        and (name not in known or damaged(out, {name: known[name]}, hashes=True))
-    ]
+    study = out / STUDY
+    as_written = STUDY in known and not damaged(out, {STUDY: known[STUDY]}, hashes=True)
+    own = [STUDY] if STUDY in files and study.exists() and not as_written else []
     record = listed(new, [path for name, path in files.items() if name not in own])
     for name, path in files.items():
         if name not in own:

@@ -23,6 +23,10 @@ SILVER = "silver"
 """Name of the knowledge base of pages that an engine reads, in messages."""
 
 
+_ELSEWHERE = {"writer", "judges", "answerers", "silver", "corrected", "plugins"}
+"""Keys of the file that the settings of a set have in another form, or not: paths say nothing to others."""
+
+
 class Price(BaseModel):
     """The price of a model's tokens, in any currency, per million."""
 
@@ -142,11 +146,16 @@ def read_settings(
         builder.registry.files,
         tuple(sorted(builder.registry.digests().items())),
         {
-            **file.model_dump(mode="json", by_alias=True, exclude={"writer", "judges", "answerers", "silver"}),
-            **{key: [{"name": each.name, **written(each.stage)} for each in found] for key, found in models.items()},
-            "silver": silver and written(silver),
+            **file.model_dump(mode="json", by_alias=True, exclude=_ELSEWHERE),
+            **{key: [{"name": each.name, **shared(each.stage)} for each in found] for key, found in models.items()},
+            "silver": silver and shared(silver),
         },
     )
+
+
+def shared(stage: Stage) -> dict[str, Any]:
+    """Return a plugin's keys as a set that is given to others has them: of a path its last part alone."""
+    return {key: value.name if isinstance(value, Path) else value for key, value in written(stage).items()}
 
 
 def _entries(data: dict[str, Any], key: str) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:

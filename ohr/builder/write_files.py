@@ -1,9 +1,17 @@
 """The files of a set: OHRBench's layout, all candidates, the funnel, and a study to run."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from shutil import copyfile
 from typing import TYPE_CHECKING
 
+from ohr.builder.publish import DATASHEET, STUDY
+from ohr.builder.settings import Settings, shared
+from ohr.messages.wording import counted
 from ohr.questions.funnel import write_funnel
+from ohr.questions.layout.about import About, ModelUse
+from ohr.questions.layout.write import write_set
 from ohr.questions.records import FILE, write_candidates
 
 if TYPE_CHECKING:
@@ -11,7 +19,6 @@ if TYPE_CHECKING:
 
 DRAWS = 5
 """Draws of each noise in the study, which a spec has where it does not say."""
-STUDY = "study.yaml"
 FUNNEL = "funnel.json"
 
 _STUDY = """\
@@ -34,11 +41,42 @@ index_scope: corpus
 
 
 def write_files(job: "Job", built: "Built", folder: Path) -> None:
-    """Write all files of a set into a folder."""
+    """Write all files of a set into a new folder."""
+    if (job.out / DATASHEET).is_file():
+        copyfile(job.out / DATASHEET, folder / DATASHEET)  # the part of people stays
+    name = job.out.absolute().name
+    about = About(
+        name,
+        tuple(_models(job.settings)),
+        built.funnel.rows,
+        built.agreements,
+        job.settings.resolved,
+        _limits(job, built),
+    )
+    write_set(folder, built.truth, built.questions, about)
     write_candidates(folder / FILE, built.sources.candidates, built.funnel.removals)
     write_funnel(folder / FUNNEL, built.funnel.rows)
-    name = "".join(
-        sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "-" for sign in job.out.absolute().name
-    )
-    study = _STUDY.format(name=name.lstrip("._-") or "study", draws=DRAWS)
-    (folder / STUDY).write_text(study, encoding="utf-8")
+    plain = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-") or "study"
+    (folder / STUDY).write_text(_STUDY.format(name=plain, draws=DRAWS), encoding="utf-8")
+
+
+def _models(settings: Settings) -> Iterator[ModelUse]:
+    roles = {
+        "writes questions": [settings.writer] if settings.writer else [],
+        "judges questions": settings.judges,
+        "answers questions": settings.answerers,
+    }
+    for model in settings.models:
+        role = ", ".join(name for name, those in roles.items() if model in those)
+        yield ModelUse(model.name, role, settings=shared(model.stage))
+
+
+def _limits(job: "Job", built: "Built") -> list[str]:
+    limits = []
+    if job.imported:
+        limits.append(f"The questions are those of {job.imported.name}; ohr verified them.")
+    if not_run := [row.rule for row in built.funnel.rows if not row.runs]:
+        limits.append(f"These rules were not run, since no model was named or they were off: {', '.join(not_run)}.")
+    if undecided := len(built.reviewed.undecided):
+        limits.append(f"Nobody reviewed {undecided:,} of {counted(len(built.questions), 'question')}.")
+    return limits

@@ -15,6 +15,7 @@ from ohr.messages.wording import counted, named
 if TYPE_CHECKING:
     from ohr.builder.build import Built, Estimate
     from ohr.builder.costs import Cost
+    from ohr.questions.funnel import FunnelRow
 
 
 def build(
@@ -55,8 +56,21 @@ def build(
         _print_estimate(estimate(job), as_json=as_json)
         return
     with bars() as progress:
-        built = build_set(job, store=store, executor=Local(workers), progress=progress)
+        built = build_set(job, store=store, executor=Local(workers), progress=progress, draw=_draw)
     _print(built, as_json=as_json)
+
+
+def _draw(rows: "Sequence[FunnelRow]", folder: Path) -> None:
+    from ohr import extras
+    from ohr.errors import MissingExtra
+    from ohr.report.figures.funnel import draw_funnel
+
+    try:
+        extras.require("matplotlib", "report")
+    except MissingExtra as error:
+        report(f"no figure of the funnel: {error}")
+        return
+    draw_funnel(rows, folder, formats=("svg", "png"))
 
 
 def _print_estimate(made: "Estimate", *, as_json: bool) -> None:

@@ -37,19 +37,15 @@ def test_a_second_build_replaces_and_removes_what_the_first_wrote(tmp_path):
     assert not (out / "gt").exists()
 
 
-def test_decisions_and_files_that_people_completed_stay(tmp_path):
+def test_decisions_and_a_study_that_people_completed_stay(tmp_path):
     out = tmp_path / "mine"
-    publish(out, writer(a="1", README_md="License: TODO", study_yaml="seed: 0"))
-    (out / "README.md").write_text("License: CC BY 4.0")
+    publish(out, writer(a="1", README_md="first", study_yaml="seed: 0"))
+    (out / "README.md").write_text("first, licensed")
+    (out / "study.yaml").write_text("seed: 7")
     (out / "decisions.jsonl").write_text("{}\n")
-    assert publish(out, writer(a="2", README_md="License: TODO, more", study_yaml="seed: 1")) == ["README.md"]
-    assert publish(out, writer(a="2", README_md="License: TODO, more", study_yaml="seed: 1")) == ["README.md"]
-    assert content(out) == {
-        "a": "2",
-        "README.md": "License: CC BY 4.0",
-        "study.yaml": "seed: 1",
-        "decisions.jsonl": "{}\n",
-    }
+    for _ in range(2):
+        assert publish(out, writer(a="2", README_md="second", study_yaml="seed: 1")) == ["study.yaml"]
+    assert content(out) == {"a": "2", "README.md": "second", "study.yaml": "seed: 7", "decisions.jsonl": "{}\n"}
 
 
 def test_data_that_were_changed_by_hand_are_not_overwritten(tmp_path):

@@ -142,8 +142,8 @@ def reviewed(candidates: Sequence[Candidate], decided: CurrentDecisions) -> Revi
     return Reviewed(tuple(remaining), tuple(removals), tuple(undecided))
 
 
-def reviewed_by(path: Path, candidates: Sequence[Candidate]) -> tuple[Reviewed, list[str]]:
-    """Apply a file of decisions to the candidates of a build; returns also what of it is not applied, in sentences.
+def reviewed_by(path: Path, candidates: Sequence[Candidate]) -> tuple[Reviewed, CurrentDecisions]:
+    """Apply a file of decisions to the candidates of a build.
 
     Args:
         path: of the file; without one nothing is decided.
@@ -153,7 +153,7 @@ def reviewed_by(path: Path, candidates: Sequence[Candidate]) -> tuple[Reviewed, 
         DataError: the file cannot be read, or has lines that are no decisions.
     """
     decided = current_decisions(read_decisions(path) if path.exists() else (), candidates)
-    return reviewed(candidates, decided), decided.notes()
+    return reviewed(candidates, decided), decided
 
 
 def agreements(decided: CurrentDecisions) -> list[ReviewerAgreement]:

@@ -82,7 +82,7 @@ def assigned(
         level=parts.level[asked.level],
         form=parts.form[asked.form],
         evidence=parts.evidence[asked.source],
-        example=parts.example["pair" if len(shown) > 1 else asked.task],
+        example=parts.example["pair" if len(shown) > 1 else asked.task or "understanding"],
     )
     opening = parts.opening_pair if len(shown) > 1 else parts.opening
     return _assignment(document, passages, asked, Prompt("", shown, parts.system, user, opening=opening))

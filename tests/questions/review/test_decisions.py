@@ -167,13 +167,13 @@ def test_an_undo_has_no_words():
 
 def test_a_file_of_decisions_is_applied_to_a_build(tmp_path):
     path = tmp_path / "decisions.jsonl"
-    assert reviewed_by(path, SET) == (reviewed(SET, current_decisions([], SET)), [])
+    assert reviewed_by(path, SET) == (reviewed(SET, nothing := current_decisions([], SET)), nothing)
     for saved in (decision(0, "drop"), decision(1, "keep"), Decision("q9", "d", "ada", "drop")):
         add_decision(path, saved)
-    after, notes = reviewed_by(path, SET)
+    after, decided = reviewed_by(path, SET)
     assert [candidate.id for candidate in after.candidates] == ["q1", "q2", "q3"]
     assert after.undecided == ("q2", "q3")
-    assert notes == ["1 decision about no candidate of this set, not applied: q9 (ada)"]
+    assert decided.notes() == ["1 decision about no candidate of this set, not applied: q9 (ada)"]
 
 
 def test_verdicts_are_counted_by_reviewer():
