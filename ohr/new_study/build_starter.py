@@ -5,13 +5,14 @@ from importlib.util import find_spec
 _STARTER = """\
 # Questions from your own documents: `ohr data build FOLDER --to OUT --spec {spec}`. Every key: docs/questions.md.
 writer:                       # writes the questions: any generator of ohr
+  name: writer
   kind: openai                # a server with OpenAI's chat API, such as vLLM, Ollama or llama.cpp
   base_url: http://127.0.0.1:8000/v1
   model: MODEL                # its name on that server
 # judges:                     # say whether a question is sound; by default the writer, which is kind to itself
-#   - {{kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL}}
+#   - {{name: judge, kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL}}
 # answerers:                  # answer from the evidence, and without any document; by default the writer
-#   - {{kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL}}
+#   - {{name: answerer, kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL}}
 {silver}# corrected: corrected        # your own corrected texts, <domain>/<document>.json, which come before both
 questions:
   total: 60                   # that are to be left; about twice as many are asked for, since most are not good enough
@@ -20,8 +21,8 @@ questions:
 verification:
   samples: 5                  # answers from the evidence, of which `confirmed` must be the written one
   confirmed: 3
-# prices:                     # per million tokens, in any currency, by name of the model
-#   openai: {{in: 0.15, out: 0.60}}
+# prices:                     # per million tokens, in any currency, by name
+#   writer: {{in: 0.15, out: 0.60}}
 seed: 0
 """
 _SILVER = "{mark}silver: {{kind: {engine}}}    # reads pages without a good text layer; every later result says so\n"

@@ -40,7 +40,7 @@ def test_each_comment_with_a_key_can_be_taken(tmp_path):
     settings = read_settings(path)
     assert [each.stage.model for each in (*settings.judges, *settings.answerers)] == ["ANOTHER_MODEL"] * 2
     assert settings.silver.kind == "tesseract"
-    assert settings.file.prices["openai"].tokens_out == 0.6
+    assert settings.file.prices["writer"].tokens_out == 0.6
 
 
 @pytest.mark.parametrize(
