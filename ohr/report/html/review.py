@@ -174,7 +174,7 @@ class Review:
 
     def _shown(self, candidate: Candidate, page: int) -> dict[str, Any]:
         try:
-            text, error = self._pages.text(candidate.document, page), ""
+            text, error = self._pages.text(candidate.document, page) if page >= 0 else "", ""
         except OhrError as reason:
             text, error = "", str(reason)
         texts = Texts({candidate.document: [Page(candidate.document, page, text)]})
@@ -183,7 +183,7 @@ class Review:
         ]
         placed = [span for _, span in spans if span]
         elsewhere = [passage for passage, span in spans if not span]
-        has_image = self._pages.has_image(candidate.document)
+        has_image = page >= 0 and self._pages.has_image(candidate.document)
         parts = marked(text, placed)
         return {"page": page, "parts": parts, "elsewhere": elsewhere, "error": error, "image": has_image}
 

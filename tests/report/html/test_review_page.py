@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from ohr.errors import DataError
+from ohr.questions.candidate import Candidate, Evidence
 from ohr.questions.review.decisions import Decision, add_decision, read_decisions
 from ohr.report.html.review import PageSource
 
@@ -91,6 +92,14 @@ def test_a_removed_candidate_and_a_document_without_a_pdf_say_so(browser, tmp_pa
         assert page.locator("#removed").is_hidden()
         page.wait_for_function("() => [...document.images].every((image) => image.naturalWidth > 0)")
         assert page.locator("figcaption").count() == 0
+
+
+@needs_chromium
+def test_evidence_that_no_page_holds_is_shown_without_one(browser, tmp_path):
+    lost = Candidate("lost", "When did it end?", ("1999",), "", (Evidence(-1, "It ended in 1999."),))
+    with reviewing(tmp_path / "review.jsonl", [lost]) as (address, _), opened(browser, address) as page:
+        assert page.locator("#pages h2").all_inner_texts() == ["No page holds this evidence"]
+        assert page.locator("#pages blockquote").all_inner_texts() == ["It ended in 1999."]
 
 
 @needs_chromium

@@ -26,6 +26,7 @@ const alone = async (work) => {
 };
 
 const pageOf = (page) => {
+  if (page.page < 0) return [make("h2", {}, "No page holds this evidence"), ...page.elsewhere.map((passage) => make("blockquote", { class: "quote", dir: "auto" }, passage))];
   const name = `Page ${page.page + 1} of ${shown.document}`;
   const image = make("img", { alt: name });
   const figure = make("figure", { class: "page-image" }, image);
