@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from ohr.text.locate import PageLocator
 
 from .candidate import Evidence
-from .texts import Texts, letters
+from .texts import Texts, letters, whole_words
 
 
 class Places:
@@ -56,14 +56,19 @@ class Places:
         return name, tuple(evidence for passage in passages for evidence in self._in(passage, name))
 
     def _in(self, passage: str, document: str) -> Sequence[Evidence]:
-        for page in self._texts.truth[document] if document in self._holders[passage] else ():
-            if span := self._texts.span(document, page.index, passage):
-                return [Evidence(page.index, passage, *span)]
-        return self._over_pages(passage, document) or [self._likely(passage, document)]
-
-    def _over_pages(self, passage: str, document: str) -> list[Evidence]:
-        """Divide a passage that continues on the next page, as chunks of whole documents do; else empty."""
         wanted = letters(passage).text
+        for page in self._texts.truth[document] if document in self._holders[passage] else ():
+            is_there = wanted in self._texts.letters[document, page.index].text  # most pages do not hold it
+            if is_there and (span := self._texts.span(document, page.index, passage)):
+                return [Evidence(page.index, passage, *span)]
+        return self._in_parts(wanted, document) or [self._likely(passage, document)]
+
+    def _in_parts(self, wanted: str, document: str) -> list[Evidence]:
+        """Find a passage as a tool for chunks cuts it: over the end of a page, or inside of words, which are completed.
+
+        Args:
+            wanted: letters of the passage.
+        """
         pages = [page.index for page in self._texts.truth.get(document, ())]
         held = [self._texts.letters[document, page] for page in pages]
         start = "".join(text for text, _ in held).find(wanted) if wanted else -1
@@ -72,11 +77,10 @@ class Places:
             first, last = max(start, 0), min(start + len(wanted), len(text))
             start -= len(text)
             if first < last:
-                part = self._texts.pages[document, page][places[first] : places[last - 1] + 1]
-                parts.append((page, part, self._texts.span(document, page, part)))
-        # a single part begins or ends inside a word, else its page would hold the passage
-        whole = [Evidence(page, part, *span) for page, part, span in parts if span]
-        return whole if len(whole) == len(parts) > 1 else []
+                whole = self._texts.pages[document, page]
+                span = whole_words(whole, places[first], places[last - 1] + 1)
+                parts.append(Evidence(page, whole[slice(*span)], *span))
+        return parts
 
     def _likely(self, passage: str, document: str) -> Evidence:
         pages = self._locator.locate(passage, document)

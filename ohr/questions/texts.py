@@ -122,6 +122,15 @@ def stems(text: str) -> Iterator[str]:
     return map(stem, words(text))
 
 
+def whole_words(text: str, start: int, end: int) -> Span:
+    """Return a span that is made longer where it begins or ends inside a word or number."""
+    while _inside_word(text, start):
+        start -= 1
+    while _inside_word(text, end):
+        end += 1
+    return start, end
+
+
 def _inside_word(text: str, place: int) -> bool:
     """Report whether a place parts a word or number; in scripts without spaces none does."""
     if not 0 < place < len(text):

@@ -143,9 +143,15 @@ def test_a_passage_over_the_end_of_a_page_becomes_two(read):
     over = f"{RENT[12:]} {NOTICE[:6]}"
     (candidate,) = read([ragas(reference_contexts=[over])]).candidates
     assert candidate.evidence == (Evidence(0, RENT[12:-1], 19, 6 + len(RENT)), Evidence(1, "Notice", 0, 6))
-    cut = f"{RENT[14:]} {NOTICE[:4]}"
-    (candidate,) = read([ragas(reference_contexts=[cut])]).candidates
-    assert [passage.start for passage in candidate.evidence] == [-1]
+
+
+def test_a_passage_that_is_cut_inside_words_is_completed(read):
+    (candidate,) = read([ragas(reference_contexts=[RENT[14:51]])]).candidates
+    assert RENT[14:51] == "rth 3 is 1,200,000 florins a year, pa"
+    assert candidate.evidence == (Evidence(0, "Berth 3 is 1,200,000 florins a year, payable", 19, 63),)
+    (candidate,) = read([ragas(reference_contexts=[f"{RENT[14:]} {NOTICE[:4]}"])]).candidates
+    assert [passage.text for passage in candidate.evidence] == [RENT[12:-1], "Notice"]
+    assert len(verify([candidate], TRUTH).survivors) == 1
 
 
 @pytest.mark.parametrize(
