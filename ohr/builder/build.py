@@ -37,7 +37,7 @@ from ohr.store import open_store
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be built, and how.
+    """The order for a build.
 
     Args:
         folder: of PDFs and page images.
@@ -78,7 +78,7 @@ class Built:
         questions: of the set: survivors after review.
         costs: of all replies; `costs_now` of those that were not in the store.
         notes: sentences about what was left out.
-        own: files of the folder that people completed, which were left as they are.
+        own: files of the folder that people completed, which did not change.
     """
 
     out: Path

@@ -1,4 +1,4 @@
-"""What a build costs: calls, tokens and money of each model, before and after."""
+"""Costs of a build: calls, tokens and money of each model, before and after."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

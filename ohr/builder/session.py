@@ -22,7 +22,7 @@ _UNKNOWN = "no reply came"
 
 @dataclass
 class Usage:
-    """What a model was asked in one build.
+    """Use of a model in one build.
 
     Args:
         replies: different prompts; `asked` of them are new, the others were in the store.

@@ -54,9 +54,9 @@ class BuildFile(BaseModel):
     sampling_temperature: Annotated[
         float, Field(ge=0, le=5, allow_inf_nan=False, description="Of answerers whose own temperature is 0.")
     ] = 0.7
-    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$", description="Of documents whose text does not tell.")] = (
-        "en"
-    )
+    language: Annotated[
+        str, Field(pattern=r"^[a-z]{2,3}$", description="Of documents whose text does not show it.")
+    ] = "en"
     dpi: Annotated[int, Field(strict=True, ge=50, le=600, description="Resolution at which an engine reads.")] = 200
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63, description="Every choice follows from it.")] = 0
     retries: Annotated[int, Field(strict=True, ge=0, le=100, description="Further tries of what failed.")] = 1

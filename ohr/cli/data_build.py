@@ -58,6 +58,9 @@ def build(
     with bars() as progress:
         built = build_set(job, store=store, executor=Local(workers), progress=progress, draw=_draw)
     _print(built, as_json=as_json)
+    if not built.questions:
+        report(f"no question is left: {built.out / 'candidates.jsonl'} has all of them, with what removed each")
+        raise typer.Exit(1)
 
 
 def _draw(rows: "Sequence[FunnelRow]", folder: Path) -> None:
@@ -102,8 +105,9 @@ def _print(built: "Built", *, as_json: bool) -> None:
         say(f"of these asked now: {_sum(built.costs_now)}")
     for name in built.own:
         report(f"{built.out / name} was changed since it was written: it stays as it is")
-    say(f"next: ohr data review {built.out}")
-    say(f"      ohr run {built.out / 'study.yaml'}")
+    if built.questions:
+        say(f"next: ohr data review {built.out}")
+        say(f"      ohr run {built.out / 'study.yaml'}")
 
 
 def _pages(built: "Built") -> str:
@@ -148,8 +152,9 @@ def _power(built: "Built") -> None:
 
 
 def _costs(costs: "Sequence[Cost]", *more: str) -> None:
+    priced = ["money"] if any(each.money is not None for each in costs) else []
     say_table(
-        ("model", *more, "calls", "tokens in", "tokens out", "money"),
+        ("model", *more, "calls", "tokens in", "tokens out", *priced),
         [
             (
                 each.model,
@@ -157,7 +162,7 @@ def _costs(costs: "Sequence[Cost]", *more: str) -> None:
                 f"{each.calls:,}",
                 f"{each.tokens_in:,}",
                 f"{each.tokens_out:,}",
-                "" if each.money is None else f"{each.money:,.4f}",
+                *("" if each.money is None else f"{each.money:,.4f}" for _ in priced),
             )
             for each in costs
         ],
@@ -168,7 +173,7 @@ def _sum(costs: "Sequence[Cost]") -> str:
     calls, tokens = sum(each.calls for each in costs), sum(each.tokens_in + each.tokens_out for each in costs)
     prices = [each.money for each in costs if each.money is not None]
     money = f", {sum(prices):,.4f} in money" if prices else ""
-    return f"{counted(calls, 'reply')}, {tokens:,} tokens{money}"
+    return f"{counted(calls, 'reply', 'replies')}, {tokens:,} tokens{money}"
 
 
 def _summary(built: "Built") -> dict[str, Any]:

@@ -106,7 +106,7 @@ def test_questions_of_a_file_are_verified_without_a_model(place, tmp_path):
     table = tmp_path / "own.csv"
     table.write_text(
         "question,answers,evidence\n"
-        "What did the Drumlow Lantern cost at the news-stand in this document?,x,costs less than a bun\n"
+        "What did the Drumlow Lantern cost in the shop in this document?,x,costs less than a bun\n"
         "How many birds did the Drumlow Homing Society enter for the Callow Head race?,12,nowhere in any page\n"
     )
     built = place.build("writer=null", imported=table)
