@@ -118,10 +118,10 @@ def _fault(layer: Layer, sight: Sight, text: str) -> str:
     """Return why a text layer is no ground truth, in words; nothing where it is good, or where a page is blank."""
     if not text.strip():
         return "it has no text layer" if sight.ink else ""
-    if sight.hidden >= _HIDDEN * sight.glyphs and sight.hidden:
-        return f"{sight.hidden:,} of {counted(sight.glyphs, 'glyph')} are hidden: an earlier OCR's text"
     if layer.unknown >= _UNKNOWN * layer.glyphs and layer.unknown:
         return f"{layer.unknown:,} of {counted(layer.glyphs, 'glyph')} have no Unicode"
+    if sight.hidden >= _HIDDEN * sight.glyphs and sight.hidden:
+        return f"{sight.hidden:,} of {counted(sight.glyphs, 'glyph')} are hidden: an earlier OCR's text"
     if why := unreadable(text):
         return f"its text layer is not words: {why}"
     number = len(words(text))
