@@ -27,22 +27,22 @@ def docs(tmp_path):
     return tmp_path / "docs"
 
 
-def origins(found, name):
-    return [each.origin for each in found.pages[name]]
+def origins(surveyed, name):
+    return [each.origin for each in surveyed.pages[name]]
 
 
 def test_a_text_layer_that_a_program_wrote_is_ground_truth(docs):
     Paper().page(prose("harbor")).page().save(docs / "law" / "a.pdf")
-    found = survey(docs)
-    assert origins(found, "law/a") == ["text_layer", "text_layer"]
-    assert found.pages["law/a"][0].page.text.startswith("The harbor office of Marren keeps the tide tables")
-    assert found.pages["law/a"][1].page.text == ""
-    assert not found.wanted and not found.broken and found.notes == ()
+    surveyed = survey(docs)
+    assert origins(surveyed, "law/a") == ["text_layer", "text_layer"]
+    assert surveyed.pages["law/a"][0].page.text.startswith("The harbor office of Marren keeps the tide tables")
+    assert surveyed.pages["law/a"][1].page.text == ""
+    assert not surveyed.wanted and not surveyed.broken and surveyed.notes == ()
 
 
 def test_every_page_of_minis_pdfs_has_a_good_text_layer():
-    found = survey(Mini().truth.parents[1] / "pdfs" / "newspaper")
-    pages = [each.origin for name in found.pages for each in found.pages[name]]
+    surveyed = survey(Mini().truth.parents[1] / "pdfs" / "newspaper")
+    pages = [each.origin for name in surveyed.pages for each in surveyed.pages[name]]
     assert pages == ["text_layer"] * 12
 
 
@@ -71,10 +71,10 @@ def test_every_page_of_minis_pdfs_has_a_good_text_layer():
 )
 def test_a_page_without_a_good_text_layer_is_wanted_with_the_reason(docs, scan, draw, reason):
     draw(scan).save(docs / "law" / "a.pdf")
-    found = survey(docs)
-    assert found.pages["law/a"] == []
-    assert list(found.wanted["law/a"]) == [0]
-    assert found.wanted["law/a"][0].endswith(reason)
+    surveyed = survey(docs)
+    assert surveyed.pages["law/a"] == []
+    assert list(surveyed.wanted["law/a"]) == [0]
+    assert surveyed.wanted["law/a"][0].endswith(reason)
 
 
 def test_glyphs_without_unicode_are_counted(docs):
@@ -105,9 +105,9 @@ def test_files_that_cannot_be_read_are_said_by_name(docs):
     (docs / "law" / "empty.pdf").write_bytes(b"")
     (docs / "law" / "broken.pdf").write_bytes(b"%PDF-1.4 nonsense")
     (docs / "law" / "notes.docx").write_bytes(b"PK")
-    found = survey(docs)
-    assert list(found.pages) == ["law/a"]
-    broken, empty, other = found.notes
+    surveyed = survey(docs)
+    assert list(surveyed.pages) == ["law/a"]
+    broken, empty, other = surveyed.notes
     assert broken.startswith(f"left out: {docs}/law/broken.pdf: it is not a PDF, or damaged")
     assert empty == f"left out: {docs}/law/empty.pdf: the file is empty"
     assert other.startswith("left out: 1 file that cannot be read as a PDF or an image: law/notes.docx")
@@ -123,9 +123,9 @@ def test_a_page_that_is_claimed_and_missing_is_broken(docs):
     )
     body = b"%PDF-1.7\n" + b"".join(f"{n} 0 obj\n{each}\nendobj\n".encode() for n, each in enumerate(objects, 1))
     path.write_bytes(body + b"trailer\n<< /Root 1 0 R >>\n%%EOF\n")
-    found = survey(docs)
-    assert found.broken == {"law/a": {1: "it is missing or damaged"}}
-    truth = with_silver(found)
+    surveyed = survey(docs)
+    assert surveyed.broken == {"law/a": {1: "it is missing or damaged"}}
+    truth = with_silver(surveyed)
     assert [page.filter for page in truth.missing] == ["damaged"]
 
 
@@ -158,15 +158,15 @@ class TestCorrections:
 
     def test_a_corrected_page_counts_before_the_text_layer(self, docs, corrected):
         Paper().page(prose("harbor")).page(prose("ferry")).save(docs / "law" / "a.pdf")
-        found = survey(docs, corrected("law/a", (1, "The ferry leaves at noon.")))
-        assert origins(found, "law/a") == ["text_layer", "corrected"]
-        assert found.pages["law/a"][1].page == Page("law/a", 1, "The ferry leaves at noon.")
+        surveyed = survey(docs, corrected("law/a", (1, "The ferry leaves at noon.")))
+        assert origins(surveyed, "law/a") == ["text_layer", "corrected"]
+        assert surveyed.pages["law/a"][1].page == Page("law/a", 1, "The ferry leaves at noon.")
 
     @pytest.mark.parametrize("name", ["a", "documents/a"])
     def test_a_document_in_the_folder_itself_needs_no_domain(self, docs, corrected, name):
         Paper().page(prose("harbor")).save(docs / "a.pdf")
-        found = survey(docs, corrected(name, (0, "Noon.")))
-        assert origins(found, "documents/a") == ["corrected"]
+        surveyed = survey(docs, corrected(name, (0, "Noon.")))
+        assert origins(surveyed, "documents/a") == ["corrected"]
 
     def test_names_of_a_built_set_are_known(self, docs, corrected):
         Paper().page(prose("harbor")).save(docs / "law" / "2020" / "a.pdf")
@@ -175,9 +175,9 @@ class TestCorrections:
     def test_what_is_not_used_is_said_by_name(self, docs, corrected):
         Paper().page(prose("harbor")).save(docs / "law" / "a.pdf")
         corrected("law/a", (0, None), (4, "Noon."))
-        found = survey(docs, corrected("law/aa", (0, "Noon.")))
-        assert origins(found, "law/a") == ["text_layer"]
-        assert found.notes == (
+        surveyed = survey(docs, corrected("law/aa", (0, "Noon.")))
+        assert origins(surveyed, "law/a") == ["text_layer"]
+        assert surveyed.notes == (
             "2 corrected pages that cannot be used: law/a page 0 (text is null, not a string), "
             "law/a page 4 (the document has 1)",
             "1 corrected file of no document, not used: law/aa.json",
@@ -195,22 +195,22 @@ class TestCorrections:
 
 class TestSilver:
     @pytest.fixture
-    def found(self, docs, scan):
+    def surveyed(self, docs, scan):
         Paper().page(prose("harbor")).page(picture=scan).page(picture=scan).save(docs / "law" / "a.pdf")
         Paper().page(picture=scan).save(docs / "law" / "scan.pdf")
         return survey(docs)
 
-    def test_without_an_engine_wanted_pages_are_left_out_and_counted(self, found):
-        truth = with_silver(found)
+    def test_without_an_engine_wanted_pages_are_left_out_and_counted(self, surveyed):
+        truth = with_silver(surveyed)
         assert [document.name for document in truth.documents] == ["law/a"]
         assert truth.engine == ""
         assert dict(truth.removed) == {"unread": 3}
         assert truth.missing[0] == ("law/a", 1, "unread", "it has no text layer, and no engine read it")
 
-    def test_pages_that_an_engine_read_are_silver(self, found):
+    def test_pages_that_an_engine_read_are_silver(self, surveyed):
         read = "\n".join(prose("ferry"))
         silver = {"law/a": {1: Page("law/a", 1, read), 2: Page("law/a", 2, "", "timed out")}}
-        truth = with_silver(found, silver, "tesseract 5.3.4")
+        truth = with_silver(surveyed, silver, "tesseract 5.3.4")
         assert [(each.origin, each.reason) for each in truth.pages["law/a"]] == [
             ("text_layer", ""),
             ("silver", "it has no text layer"),
@@ -220,6 +220,6 @@ class TestSilver:
         assert truth.missing[0].reason == "it has no text layer, and the engine failed: timed out"
         assert [page.index for page in truth.usable["law/a"]] == [0, 1]
 
-    def test_an_engine_must_be_named(self, found):
+    def test_an_engine_must_be_named(self, surveyed):
         with pytest.raises(DataError, match="need its name and version"):
-            with_silver(found, {"law/a": {1: Page("law/a", 1, "x")}})
+            with_silver(surveyed, {"law/a": {1: Page("law/a", 1, "x")}})
