@@ -234,6 +234,26 @@ class TestDatasheet:
         ):
             assert line in text.splitlines()
 
+    def test_it_says_what_is_silver_and_what_is_missing(self, docs, tmp_path, out):
+        scan = photographed(prose("harbor", 30), tmp_path)
+        Paper().page(picture=scan).page(picture=scan).page(["Notes"]).save(docs / "law" / "scan.pdf")
+        truth = with_silver(survey(docs), {"law/scan": {0: Page("law/scan", 0, "Gulls")}}, "tesseract 5.3.4")
+        on_silver = replace(ONE, document="law/scan", evidence=(Evidence(0, "Gulls"),))
+        write_set(out, truth, [on_silver], ABOUT)
+        lines = (out / "README.md").read_text().splitlines()
+        for line in (
+            "| read by an OCR engine, not corrected | 1 |",
+            "The ground truth of 1 of 4 pages is silver: read by tesseract 5.3.4, not corrected; scores against it "
+            "measure agreement with that engine.",
+            "- 1 page without a good text layer, read by no engine, left out: law/scan page 1",
+            "| few_words | 2 |",
+            "| unread | 1 |",
+            "- 1 question with evidence on silver pages: the engine's errors are in them.",
+            "No model took part.",
+            "The questions were not verified.",
+        ):
+            assert line in lines
+
     def test_what_people_filled_in_survives_another_build(self, docs, out):
         truth = with_silver(survey(docs))
         write_set(out, truth, [ONE], ABOUT)

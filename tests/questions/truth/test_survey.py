@@ -9,6 +9,7 @@ from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.questions.truth import survey, with_silver
+from tests.benchmarks.folder.test_documents import encrypted
 from tests.paper import Paper, photographed, prose
 
 
@@ -105,11 +106,13 @@ def test_files_that_cannot_be_read_are_said_by_name(docs):
     (docs / "law" / "empty.pdf").write_bytes(b"")
     (docs / "law" / "broken.pdf").write_bytes(b"%PDF-1.4 nonsense")
     (docs / "law" / "notes.docx").write_bytes(b"PK")
+    encrypted(Paper().page(prose("harbor")).save(docs / "law" / "locked.pdf"))
     surveyed = survey(docs)
     assert list(surveyed.pages) == ["law/a"]
-    broken, empty, other = surveyed.notes
+    broken, empty, locked, other = surveyed.notes
     assert broken.startswith(f"left out: {docs}/law/broken.pdf: it is not a PDF, or damaged")
     assert empty == f"left out: {docs}/law/empty.pdf: the file is empty"
+    assert locked.startswith(f"left out: {docs}/law/locked.pdf: it is encrypted with a password")
     assert other.startswith("left out: 1 file that cannot be read as a PDF or an image: law/notes.docx")
 
 
@@ -135,6 +138,12 @@ def test_a_folder_without_a_readable_document_is_refused(docs, content):
     (docs / "a.pdf").write_bytes(content)
     with pytest.raises(DataError, match="holds no readable PDF and no page images"):
         survey(docs)
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(docs):
+    path = Paper().page(prose("harbor")).save(docs / "a.pdf")
+    with pytest.raises(DataError, match=f"a.pdf: is a file: name its folder, {docs}"):
+        survey(path)
 
 
 def test_two_documents_of_one_name_are_refused(docs, scan):
@@ -206,6 +215,10 @@ class TestSilver:
         assert truth.engine == ""
         assert dict(truth.removed) == {"unread": 3}
         assert truth.missing[0] == ("law/a", 1, "unread", "it has no text layer, and no engine read it")
+        assert truth.notes == (
+            "3 pages without a good text layer, read by no engine, left out: law/a page 1, law/a page 2, "
+            "law/scan page 0",
+        )
 
     def test_pages_that_an_engine_read_are_silver(self, surveyed):
         read = "\n".join(prose("ferry"))
