@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any
 
 from ohr.files.built_set import silver_sentence
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted
 
 from .about import About
 
@@ -27,9 +27,9 @@ _ORIGINS = {
     "corrected": "corrected by people",
     "silver": "read by an OCR engine, not corrected",
 }
-_LIMITS = (
-    "Models wrote or judged questions: a model of the same family may find them easier than others do.",
-    "Text layers have no markup: tables and formulas are plain text, in the order in which the file draws them.",
+_OF_MODELS = "Models wrote or judged questions: a model of the same family may find them easier than others do."
+_OF_LAYERS = (
+    "Text layers have no markup: tables and formulas are plain text, in the order in which the file draws them."
 )
 
 
@@ -84,9 +84,6 @@ def _truth(content: Mapping[str, Any]) -> Iterator[str]:
     yield _table(("ground truth", "pages"), ((_ORIGINS[name], count) for name, count in truth["pages"].items()))
     if silver := truth["pages"].get("silver", 0):
         yield f"The {silver_sentence(silver, pages, truth['engine'])}."
-    if absent := content["pages_without_truth"]:
-        names = sorted({page["document"] for page in absent})
-        yield f"{counted(len(absent), 'page')} without ground truth, not in the set: of {named(names)}."
     if truth["left_out"]:
         yield "Pages without ground truth, and those that no question was written about, by the reason's name:"
         yield _table(("reason", "pages"), truth["left_out"].items())
@@ -133,10 +130,11 @@ def _models(about: About) -> Iterator[str]:
 
 def _limits(content: Mapping[str, Any], about: About) -> Iterator[str]:
     silver = content["counts"]["questions on silver pages"]
-    limits = [*(_LIMITS if about.models else _LIMITS[1:]), *about.limits]
+    layers = content["truth"]["pages"].get("text_layer", 0)
+    limits = [*[_OF_MODELS] * bool(about.models), *[_OF_LAYERS] * bool(layers), *about.limits]
     if silver:
         limits.append(f"{counted(silver, 'question')} with evidence on silver pages: the engine's errors are in them.")
-    yield "\n".join(f"- {limit}" for limit in limits)
+    yield "\n".join(f"- {limit}" for limit in limits) or "None that a program knows of."
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -55,7 +55,9 @@ def write_set(out: Path, truth: Truth, candidates: Sequence[Candidate], about: A
             _truth_file(out, name).unlink(missing_ok=True)
             _pdf_file(out, name).unlink(missing_ok=True)
         for document in truth.documents:
-            _write_document(out, names[document.name], document, truth)
+            write_pages(_truth_file(out, names[document.name]), truth.texts[document.name])
+            images = before.images.get(names[document.name]) if before else None
+            _write_pdf(_pdf_file(out, names[document.name]), document, truth.benchmark, images)
         digests = {name: file_digest(_pdf_file(out, name)) for name in names.values()}
         content = set_file(truth, candidates, about, names, digests)
         _write(out / FILE, json.dumps(content, ensure_ascii=False, indent=1))
@@ -66,16 +68,17 @@ def write_set(out: Path, truth: Truth, candidates: Sequence[Candidate], about: A
         raise DataError(f"{error.filename or out}: cannot be written: {error.strerror}") from None
 
 
-def _write_document(out: Path, name: str, document: Document, truth: Truth) -> None:
-    write_pages(_truth_file(out, name), truth.texts[document.name])
-    target = _pdf_file(out, name)
+def _write_pdf(target: Path, document: Document, benchmark: Benchmark, images: str | None) -> None:
+    """Copy a PDF, or make one of page images, which takes seconds a page: not again if they are those of an old set."""
+    source = benchmark.pdf(document)
+    if source is None and target.is_file() and images == benchmark.fingerprint(document, images=True):
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    source = truth.benchmark.pdf(document)
     new = unfinished(target.parent, ".pdf")
     if source:
         shutil.copyfile(source, new)
     else:
-        pdf.write(new, _images(truth.benchmark, document), _DPI)
+        pdf.write(new, _images(benchmark, document), _DPI)
     new.replace(target)
 
 

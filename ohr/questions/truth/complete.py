@@ -8,6 +8,7 @@ from functools import cached_property
 from ohr.contracts import Benchmark, Document, Page
 from ohr.errors import DataError
 from ohr.markup.strip import strip_markup
+from ohr.messages.faults import Fault, sentences
 from ohr.text.language import language
 
 from .filters import LeftOut, left_out
@@ -25,7 +26,7 @@ class Truth:
         missing: pages without one: nothing read them.
         left_out: pages that no question is written about, with the filter that says so.
         engine: that read the silver pages, with its version; empty where there are none.
-        notes: sentences about files and corrections that are left out.
+        notes: sentences about files, corrections and pages that are not used.
     """
 
     benchmark: Benchmark
@@ -90,8 +91,13 @@ def with_silver(survey: Survey, silver: Mapping[str, Mapping[int, Page]] | None 
     documents = tuple(_in_its_language(each, pages[each.name]) for each in survey.documents if each.name in pages)
     languages = {document.name: document.language for document in documents}
     gone = tuple(left_out((each.page for name in pages for each in pages[name]), languages))
+    notes = (*survey.notes, *sentences(_unread(page) for page in missing if page.filter == "unread"))
     read_by = engine if any(each.origin == "silver" for name in pages for each in pages[name]) else ""
-    return Truth(survey.benchmark, documents, pages, tuple(missing), gone, read_by, survey.notes)
+    return Truth(survey.benchmark, documents, pages, tuple(missing), gone, read_by, notes)
+
+
+def _unread(page: LeftOut) -> Fault:
+    return Fault("page", "without a good text layer, read by no engine, left out", f"{page.document} page {page.page}")
 
 
 def _in_its_language(document: Document, pages: Sequence[TruthPage]) -> Document:

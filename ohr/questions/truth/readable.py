@@ -7,6 +7,10 @@ from ohr.text.chinese import HAN_RUN
 _LEAST = 100
 """Letters or characters from which on a share says something."""
 _PUNCTUATION = re.compile(r"[-–—/’'.&@,:;!?()\[\]{}\"“”‘…*%$€£§©®™•·<>=+~_|（）［］【】《》，。、：；？！％]+")
+_LEADERS = re.compile(r"[\s.…·_\-–—|*=]+")
+_ALPHANUMERIC = 0.65
+"""Least share of letters and digits, leaders and rules left out. OHRBench's 8,000 pages with 50 words have at least
+72%; fonts whose characters are numbered in the order of their use write most words with punctuation, at 36%."""
 _WORDS = 0.5
 """Least share of words among what is between spaces; none of OHRBench's 8,000 pages with 50 words has less."""
 _FREQUENT, _FREQUENT_SHARE = "etaoinsr", 0.45
@@ -20,6 +24,11 @@ least share: OHRBench's Chinese pages have at least 79%, and characters at rando
 
 def unreadable(text: str) -> str:
     """Return why nobody can read a text, in words; nothing where it is words, or too short."""
+    signs = _LEADERS.sub("", text)
+    if len(signs) >= _LEAST:
+        share = sum(map(str.isalnum, signs)) / len(signs)
+        if share < _ALPHANUMERIC:
+            return f"{share:.0%} of its signs are letters or digits"
     chinese = "".join(HAN_RUN.findall(text))
     if len(chinese) >= _LEAST:
         share = sum(map(_is_frequent, chinese)) / len(chinese)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ohr.contracts import Benchmark, Document, Page
+from ohr.errors import DataError
 from ohr.files.pdf_text import Layer, text_layer
 from ohr.files.pdf_visible import Sight, sights
 from ohr.messages.faults import sentences
@@ -70,7 +71,10 @@ def survey(folder: Path, corrected: Path | None = None, *, language: str = "en",
 
     Raises:
         DataError: there is no readable document, two have one name, or a corrected file is damaged.
+        SpecError: there is no such language or resolution.
     """
+    if folder.is_file():
+        raise DataError(f"{folder}: is a file: name its folder, {folder.parent}")
     benchmark = open_folder(folder, language=language, dpi=dpi)
     documents = tuple(benchmark.documents())
     corrections, faults = read_corrected(corrected, documents) if corrected else ({}, [])
@@ -118,10 +122,10 @@ def _fault(layer: Layer, sight: Sight, text: str) -> str:
     """Return why a text layer is no ground truth, in words; nothing where it is good, or where a page is blank."""
     if not text.strip():
         return "it has no text layer" if sight.ink else ""
-    if sight.hidden >= _HIDDEN * sight.glyphs and sight.hidden:
-        return f"{sight.hidden:,} of {counted(sight.glyphs, 'glyph')} are hidden: an earlier OCR's text"
     if layer.unknown >= _UNKNOWN * layer.glyphs and layer.unknown:
         return f"{layer.unknown:,} of {counted(layer.glyphs, 'glyph')} have no Unicode"
+    if sight.hidden >= _HIDDEN * sight.glyphs and sight.hidden:
+        return f"{sight.hidden:,} of {counted(sight.glyphs, 'glyph')} are hidden: an earlier OCR's text"
     if why := unreadable(text):
         return f"its text layer is not words: {why}"
     number = len(words(text))
