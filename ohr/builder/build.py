@@ -1,7 +1,7 @@
 """Builds a set of questions: ground truth, candidates, verification, review, files."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from ohr.files.digests import remembered
 from ohr.keys import installed
 from ohr.messages.wording import counted, named
 from ohr.questions.candidate import Candidate
-from ohr.questions.funnel import Funnel, FunnelRow
+from ohr.questions.funnel import Funnel
 from ohr.questions.imports import Repair, read_candidates
 from ohr.questions.judging import model_rules, prompts_bound
 from ohr.questions.review.decisions import FILE as DECISIONS
@@ -114,12 +114,12 @@ def build(
     store: Path | str,
     executor: Executor,
     progress: Progress,
-    draw: Callable[[Sequence[FunnelRow], Path], object] = lambda rows, folder: None,  # noqa: ARG005
+    complete: Callable[["Built", Path], object] = lambda built, folder: None,  # noqa: ARG005
 ) -> Built:
     """Build a set of questions from a folder of documents; what the store has is neither read nor asked again.
 
     Args:
-        draw: draws the funnel into the folder of the set.
+        complete: adds files for readers, such as figures, to the folder that it is given.
 
     Raises:
         DataError: there is no usable page, no candidate, or the folder may not be written into.
@@ -154,7 +154,7 @@ def build(
 
     def write_all(folder: Path) -> None:
         write_files(job, built, folder)
-        draw(built.funnel.rows, folder)
+        complete(built, folder)
 
     return replace(built, own=tuple(publish(job.out, write_all, force=job.force)))
 

@@ -15,7 +15,6 @@ from ohr.messages.wording import counted, named
 if TYPE_CHECKING:
     from ohr.builder.build import Built, Estimate
     from ohr.builder.costs import Cost
-    from ohr.questions.funnel import FunnelRow
 
 
 def build(
@@ -56,24 +55,28 @@ def build(
         _print_estimate(estimate(job), as_json=as_json)
         return
     with bars() as progress:
-        built = build_set(job, store=store, executor=Local(workers), progress=progress, draw=_draw)
+        built = build_set(job, store=store, executor=Local(workers), progress=progress, complete=_complete)
     _print(built, as_json=as_json)
     if not built.questions:
         report(f"no question is left: {built.out / 'candidates.jsonl'} has all of them, with what removed each")
         raise typer.Exit(1)
 
 
-def _draw(rows: "Sequence[FunnelRow]", folder: Path) -> None:
+def _complete(built: "Built", folder: Path) -> None:
+    """Add the list of repairs, if there is one, and the figure of the funnel."""
     from ohr import extras
     from ohr.errors import MissingExtra
     from ohr.report.figures.funnel import draw_funnel
+    from ohr.report.views.repairs import write_repairs
 
+    if built.sources.repairs:
+        write_repairs(built.sources.repairs, folder / "repairs.csv")
     try:
         extras.require("matplotlib", "report")
     except MissingExtra as error:
         report(f"no figure of the funnel: {error}")
         return
-    draw_funnel(rows, folder, formats=("svg", "png"))
+    draw_funnel(built.funnel.rows, folder)
 
 
 def _print_estimate(made: "Estimate", *, as_json: bool) -> None:
@@ -88,14 +91,18 @@ def _print_estimate(made: "Estimate", *, as_json: bool) -> None:
 
 def _print(built: "Built", *, as_json: bool) -> None:
     from ohr.report.views.funnel import funnel
+    from ohr.report.views.repairs import repair_counts
 
     if as_json:
         say_json(_summary(built))
         return
     say_first("notes:", built.notes)
     say(_pages(built))
-    if not built.sources.repairs and built.sources.asked:
+    if built.sources.asked:
         say(_written(built))
+    if built.sources.repairs:
+        say_views([repair_counts(built.sources.repairs)])
+        say(f"what to repair, question by question: {built.out / 'repairs.csv'}")
     say_views(funnel(built.funnel.rows))
     say(_questions(built))
     _power(built)
@@ -191,5 +198,6 @@ def _summary(built: "Built") -> dict[str, Any]:
         "not_reviewed": len(built.reviewed.undecided),
         "costs": built.costs,
         "costs_now": built.costs_now,
+        "repairs": [each._asdict() for each in built.sources.repairs],
         "notes": built.notes,
     }
