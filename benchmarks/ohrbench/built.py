@@ -37,4 +37,4 @@ def built_notes(built: BuiltSet, truth: Mapping[str, Sequence[Page]]) -> list[st
 
 
 def _where(page: Page) -> str:
-    return f"{page.document} page {page.index}"
+    return f"{page.document} page {page.index + 1}"

@@ -213,7 +213,7 @@ def _repairs(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Repair]:
         for passage in missing:
             page = texts.pages.get((candidate.document, passage.page))
             near = "no page resembles it" if page is None else f"best match: {quoted(best_match(page, passage.text))}"
-            where = "" if page is None else f" on page {passage.page} of {candidate.document}"
+            where = "" if page is None else f" on page {passage.page + 1} of {candidate.document}"
             detail = f"{quoted(passage.text)}; {near}{where}"
             yield Repair(candidate.id, candidate.made_by, "evidence not found", detail)
         if not candidate.answers:

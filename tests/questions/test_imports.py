@@ -190,7 +190,7 @@ def test_evidence_that_is_not_found_has_its_best_match(read):
     (repair,) = brought.repairs
     assert repair.fault == "evidence not found"
     assert "best match: 'The rent of Berth 3 is 1,200,000 florins a year" in repair.detail
-    assert repair.detail.endswith("on page 0 of law/lease")
+    assert repair.detail.endswith("on page 1 of law/lease")
     assert brought.candidates[0].document == "law/lease"
     assert brought.candidates[0].evidence == (Evidence(0, changed),)
 

@@ -39,7 +39,7 @@ def evidence_not_on_its_page(candidate: Candidate, texts: Texts) -> str:
 def _missing(candidate: Candidate, passage: Evidence, texts: Texts) -> str:
     if candidate.document not in texts.truth or passage.page < 0:
         return f"no page of {candidate.document or 'any document'} holds {quoted(passage.text)}"
-    where = f"page {passage.page} of {candidate.document}"
+    where = f"page {passage.page + 1} of {candidate.document}"
     page = texts.pages.get((candidate.document, passage.page))
     if page is None:
         return f"there is no {where}"

@@ -44,7 +44,7 @@ def read_corrected(folder: Path, documents: Sequence[Document]) -> tuple[dict[st
         for page in read_file(path, document.name):
             if page.error is not None or page.index >= document.pages:
                 why = page.error or f"the document has {document.pages}"
-                faults.append(Fault("corrected page", "that cannot be used", f"{name} page {page.index} ({why})"))
+                faults.append(Fault("corrected page", "that cannot be used", f"{name} page {page.index + 1} ({why})"))
             elif _is_corrected(page, as_built):
                 pages[document.name].append(page)
     return pages, faults

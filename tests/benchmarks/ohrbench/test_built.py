@@ -47,9 +47,9 @@ def test_pages_and_documents_that_came_later_are_counted(built):
     assert notes[1:4] == [
         "a set that ohr built: 2 documents, 4 pages of truth (1 silver)",
         SILVER.replace("1 of 2", "1 of 4"),
-        "1 page whose ground truth was changed after the set was built: law/lease page 0",
+        "1 page whose ground truth was changed after the set was built: law/lease page 1",
     ]
-    assert notes[4] == "2 pages that the set was built without: law/lease page 2, law/note page 0"
+    assert notes[4] == "2 pages that the set was built without: law/lease page 3, law/note page 1"
 
 
 def test_the_language_of_a_document_is_that_of_the_set(built):

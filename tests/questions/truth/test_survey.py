@@ -187,8 +187,8 @@ class TestCorrections:
         surveyed = survey(docs, corrected("law/aa", (0, "Noon.")))
         assert origins(surveyed, "law/a") == ["text_layer"]
         assert surveyed.notes == (
-            "2 corrected pages that cannot be used: law/a page 0 (text is null, not a string), "
-            "law/a page 4 (the document has 1)",
+            "2 corrected pages that cannot be used: law/a page 1 (text is null, not a string), "
+            "law/a page 5 (the document has 1)",
             "1 corrected file of no document, not used: law/aa.json",
         )
 
@@ -216,8 +216,8 @@ class TestSilver:
         assert dict(truth.removed) == {"unread": 3}
         assert truth.missing[0] == ("law/a", 1, "unread", "it has no text layer, and no engine read it")
         assert truth.notes == (
-            "3 pages without a good text layer, read by no engine, left out: law/a page 1, law/a page 2, "
-            "law/scan page 0",
+            "3 pages without a good text layer, read by no engine, left out: law/a page 2, law/a page 3, "
+            "law/scan page 1",
         )
 
     def test_pages_that_an_engine_read_are_silver(self, surveyed):
