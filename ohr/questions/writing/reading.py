@@ -1,7 +1,7 @@
 """Makes candidates of replies, and counts what could not be used."""
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from ohr.contracts import Completion
@@ -73,7 +73,7 @@ def _fault(assignment: Assignment, item: Item) -> str:
         return "cut"
     if normalise(item.question) in _NOTHING or not asked:
         return "no question"
-    if asked in {letters(item.question).text for text in _examples(assignment) for item in items_in(text)}:
+    if not _copied(assignment.language).isdisjoint({asked, *(letters(quote).text for quote in item.evidence)}):
         return "copies the example"
     if assignment.parents:
         named = letters(assignment.entity).text
@@ -81,10 +81,11 @@ def _fault(assignment: Assignment, item: Item) -> str:
     return "no answer" if normalise(_answer(assignment, item)) in _NOTHING else ""
 
 
-def _examples(assignment: Assignment) -> Iterator[str]:
-    parts = parts_of(assignment.language)
-    yield from parts.example.values()
-    yield parts.joined_example
+@cache
+def _copied(language: str) -> frozenset[str]:
+    """Return the letters of the questions and the evidence in a language's examples: small models repeat them."""
+    items = [item for example in parts_of(language).example.values() for item in items_in(example)]
+    return frozenset(letters(text).text for item in items for text in (item.question, *item.evidence))
 
 
 def _answer(assignment: Assignment, item: Item) -> str:

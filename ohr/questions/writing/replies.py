@@ -54,12 +54,12 @@ def items_in(reply: str, opening: str = "") -> list[Item]:
         opening: words that the reply may continue: where more can be read with them, they belong to it.
     """
     text = clean(without_thoughts(reply))
-    versions = (text, opening + text) if _KEY.search(text) else ()  # what goes on from the opening has further keys
+    versions = (text, opening + text) if _KEY.search(text) else ()  # what continues an opening has further keys
     readings = [list(_items(_repaired(version), _KEY)) for version in versions]
-    return max(readings, key=_told, default=[]) or list(_items(text, _LINE))
+    return max(readings, key=_content, default=[]) or list(_items(text, _LINE))
 
 
-def _told(items: Sequence[Item]) -> tuple[int, int]:
+def _content(items: Sequence[Item]) -> tuple[int, int]:
     """Count the questions with an answer, and the passages."""
     return sum(bool(item.question and item.answer) for item in items), sum(len(item.evidence) for item in items)
 

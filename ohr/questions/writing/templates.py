@@ -37,9 +37,8 @@ class Parts(BaseModel):
     task: Mapping[Task, str]
     level: Mapping[Level, str]
     form: Mapping[Form, str]
-    example: Mapping[Literal["understanding", "reasoning", "pair"], str]
+    example: Mapping[Literal["understanding", "reasoning", "pair", "joined"], str]
     joined: str
-    joined_example: str
     answers: Mapping[Literal["true", "false", "and"], str]
 
 
@@ -82,10 +81,11 @@ def assigned(
         level=parts.level[asked.level],
         form=parts.form[asked.form],
         evidence=parts.evidence[asked.source],
-        example=parts.example["pair" if len(shown) > 1 else asked.task],
+        title=title or "-",
     )
+    system = filled(parts.system, example=parts.example["pair" if len(shown) > 1 else asked.task])
     opening = parts.opening_pair if len(shown) > 1 else parts.opening
-    return _assignment(document, passages, asked, Prompt("", shown, parts.system, user, opening=opening))
+    return _assignment(document, passages, asked, Prompt("", shown, system, user, opening=opening))
 
 
 def joined(first: Candidate, second: Candidate, entity: str) -> Assignment:
@@ -99,9 +99,9 @@ def joined(first: Candidate, second: Candidate, entity: str) -> Assignment:
         question2=second.question,
         answer2=second.answers[0],
         entity=entity,
-        joined_example=parts.joined_example,
     )
-    prompt = Prompt("", (), parts.system, user, opening=parts.opening_joined)
+    system = filled(parts.system, example=parts.example["joined"])
+    prompt = Prompt("", (), system, user, opening=parts.opening_joined)
     return replace(_assignment(second.document, (), asked, prompt), parents=(first, second))
 
 

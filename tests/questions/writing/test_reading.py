@@ -26,7 +26,7 @@ ITEM = {
 }
 OTHER = {
     "evidence": "Each pier has a “lamp” at its end.",
-    "question": "What stands at the end of Ardwen's piers?",
+    "question": "What is at the end of Ardwen's piers?",
     "answer": "a lamp",
 }
 
@@ -211,7 +211,7 @@ def test_ids_are_the_same_again_and_differ_between_assignments():
 def test_a_joined_question_has_the_answer_and_the_evidence_of_its_parents():
     parents = [only(json.dumps([item])) for item in (ITEM, OTHER)]
     assignment = joined(*parents, "the lamp")
-    reply = json.dumps([{"question": "What stands at the ends in the harbor of 1904's town?", "answer": "wrong"}])
+    reply = json.dumps([{"question": "What is at the ends in the harbor of 1904's town?", "answer": "wrong"}])
     assert read(reply, assignment)[1] == ["names the entity"]  # 1904 is the first answer
     candidate = only(reply.replace("1904's", "the oldest"), assignment)
     assert (candidate.answers, candidate.origin, candidate.source) == (("a lamp",), "joined", "multi")
