@@ -28,7 +28,7 @@ class Fault(NamedTuple):
 
     Args:
         name: `no reply: ...`, `no JSON`, `no question`, `no answer`, `cut`, `copies the example` or, of a question on
-            two pages, `names the entity`.
+            two pages, `names the entity` or `evidence of one page`.
         reply: its beginning.
     """
 
@@ -56,8 +56,17 @@ def candidates_of(
             names.append(name)
         elif len(candidates) < assignment.questions:
             candidate = _candidate(assignment, item, made_by)
-            candidates.setdefault(candidate.id, candidate)
+            if _on_one_page(assignment, candidate):
+                names.append("evidence of one page")
+            else:
+                candidates.setdefault(candidate.id, candidate)
     return list(candidates.values()), [Fault(assignment.id, name, shortened(completion.text)) for name in names]
+
+
+def _on_one_page(assignment: Assignment, candidate: Candidate) -> bool:
+    """Report whether all evidence of a question on two pages is on one of them; a quote without a place is unknown."""
+    placed = bool(candidate.evidence) and all(passage.start >= 0 for passage in candidate.evidence)
+    return placed and not assignment.parents and len(assignment.pages) > len(candidate.pages)
 
 
 def _nothing(reply: str) -> str:

@@ -199,6 +199,8 @@ def test_evidence_of_two_passages_is_found_on_the_page_of_each():
         assert candidate.pages == (3, 5)
         assert [passage.start for passage in candidate.evidence] == [100, 0]
         assert candidate.notes == {"pages": "several"}
+    assert read(json.dumps([{**ITEM, "evidence": quotes[:1]}]), assignment) == ([], ["evidence of one page"])
+    assert read(json.dumps([{**ITEM, "evidence": "invented"}]), assignment)[1] == []
 
 
 def test_ids_are_the_same_again_and_differ_between_assignments():
