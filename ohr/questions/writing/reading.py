@@ -9,7 +9,7 @@ from ohr.messages.wording import shortened
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.questions.candidate import Candidate
 from ohr.questions.numbers import numbers
-from ohr.questions.texts import letters
+from ohr.questions.texts import letters, stems
 from ohr.questions.writing.assignment import Assignment, short_hash
 from ohr.questions.writing.own_words import Quotes
 from ohr.questions.writing.replies import Item, items_in, plain
@@ -19,6 +19,8 @@ from ohr.text.words import normalise, words
 
 _NOTHING = frozenset({"", "none", "null", "na", "n/a", "无", "没有", "无法"})
 _YES_NO = CLOSED_ANSWERS - {"noanswer"} | {"是", "否", "不是", "对", "不对"}
+_NAME_WORDS = 12
+"""Words of the name of what a question is about, at most."""
 _NUMBER_WORDS = 5
 """Words of a number with its unit, at most: 3.5 million metric tons a year."""
 
@@ -42,7 +44,8 @@ def candidates_of(
 ) -> tuple[list[Candidate], list[Fault]]:
     """Read the reply to an assignment; whatever a model writes, this never raises.
 
-    At most as many candidates are made as were asked for. Evidence that the passages have in other signs becomes their
+    At most as many candidates are made as were asked for. A question that lacks the name of what it is about gets it in
+    front, and the note `name_added`. Evidence that the passages have in other signs becomes their
     own words; other evidence stays as it is, and the rule `evidence_not_on_its_page` removes it.
     """
     if completion.error is not None:
@@ -104,13 +107,14 @@ def _answer(assignment: Assignment, item: Item) -> str:
 
 def _candidate(assignment: Assignment, item: Item, made_by: str) -> Candidate:
     parents, pages = assignment.parents, assignment.pages
-    name = short_hash(assignment.document, *pages, assignment.id, item.question)
+    question = _named(assignment, item)
+    name = short_hash(assignment.document, *pages, assignment.id, question)
     quotes = Quotes(assignment.passages)
     answer = _answer(assignment, item)
     evidence = [passage for parent in parents for passage in parent.evidence]
     return Candidate(
         id=name,
-        question=item.question,
+        question=question,
         answers=parents[1].answers if parents else (answer,),
         document=assignment.document,
         evidence=tuple(evidence) or tuple(map(quotes.evidence, item.evidence)),
@@ -121,8 +125,22 @@ def _candidate(assignment: Assignment, item: Item, made_by: str) -> Candidate:
         origin="joined" if parents else "written",
         made_by=made_by,
         parents=tuple(parent.id for parent in parents),
-        notes={"pages": "single" if len(pages) == 1 else "several"},
+        notes={"pages": "single" if len(pages) == 1 else "several"}
+        | ({"name_added": item.about} if question != item.question else {}),
     )
+
+
+def _named(assignment: Assignment, item: Item) -> str:
+    """Return a question after the name of what it is about, where it has no word of that name: small models forget it.
+
+    The name must be in the prompt's title or passage, and must not hold the answer.
+    """
+    about, shown = letters(item.about).text, letters(assignment.prompt.user).text
+    answer = letters(_answer(assignment, item)).text
+    missing = set(stems(item.about)).isdisjoint(stems(item.question))
+    usable = about and about in shown and answer not in about and len(words(item.about)) <= _NAME_WORDS
+    colon = parts_of(assignment.language).answers["colon"]
+    return f"{item.about}{colon}{item.question}" if missing and usable and not assignment.parents else item.question
 
 
 def form_of(answer: str, item: Item) -> str:

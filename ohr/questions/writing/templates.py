@@ -43,7 +43,7 @@ class Parts(BaseModel):
     form: Mapping[Form, str]
     example: Mapping[Literal["understanding", "reasoning", "pair", "joined"], str]
     joined: str
-    answers: Mapping[Literal["true", "false", "and"], str]
+    answers: Mapping[Literal["true", "false", "and", "colon"], str]
 
 
 @cache

@@ -176,6 +176,22 @@ def test_evidence_becomes_the_pages_own_words(quote, own):
     assert PAGE[evidence.start - 100 : evidence.end - 100] == evidence.text
 
 
+@pytest.mark.parametrize(
+    ("about", "question", "added"),
+    [
+        ("harbor of Ardwen", "When did it open?", True),
+        ("harbor of Ardwen", "When did Ardwen's port open?", False),
+        ("harbor of Ferrol", "When did it open?", False),  # the passage has no such name
+        ("Ardwen opened in 1904", "When was the port ready?", False),  # it holds the answer
+        ("", "When did it open?", False),
+    ],
+)
+def test_a_question_without_the_name_of_what_it_is_about_gets_it(about, question, added):
+    candidate = only(json.dumps([{**ITEM, "about": about, "question": question}]))
+    assert candidate.question == (f"{about}: {question}" if added else question)
+    assert candidate.notes == {"pages": "single", **({"name_added": about} if added else {})}
+
+
 def test_latex_with_single_backslashes_is_read():
     reply = '[{"evidence": "n = \\frac{212}{2} \\times 3", "question": "Which n has Ardwen\'s pier?", "answer": "318"}]'
     assert only(reply).evidence[0].text == "n = \\frac{212}{2} \\times 3"
