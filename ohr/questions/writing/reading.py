@@ -111,13 +111,14 @@ def _candidate(assignment: Assignment, item: Item, made_by: str) -> Candidate:
     name = short_hash(assignment.document, *pages, assignment.id, question)
     quotes = Quotes(assignment.passages)
     answer = _answer(assignment, item)
+    wanted = answer if len(item.evidence) == 1 else ""  # of two passages one may be without the answer
     evidence = [passage for parent in parents for passage in parent.evidence]
     return Candidate(
         id=name,
         question=question,
         answers=parents[1].answers if parents else (answer,),
         document=assignment.document,
-        evidence=tuple(evidence) or tuple(map(quotes.evidence, item.evidence)),
+        evidence=tuple(evidence) or tuple(quotes.evidence(quote, wanted) for quote in item.evidence),
         source=assignment.source,
         task=assignment.task,
         answer_form=parents[1].answer_form if parents else form_of(answer, item),

@@ -197,6 +197,21 @@ def test_latex_with_single_backslashes_is_read():
     assert only(reply).evidence[0].text == "n = \\frac{212}{2} \\times 3"
 
 
+@pytest.mark.parametrize(
+    ("quote", "answer", "own"),
+    [
+        ("North", "212", "\\hline North & 212 \\\\"),
+        ("The harbor of Ardwen", "1904", "The harbor of Ardwen opened in 1904."),
+        ("The harbor of Ardwen", "1931", "The harbor of Ardwen"),
+        ("opened in 1904", "1904", "opened in 1904"),
+    ],
+)
+def test_a_quote_without_the_answer_becomes_its_row_or_sentence_that_has_it(quote, answer, own):
+    (evidence,) = only(json.dumps([{**ITEM, "evidence": quote, "answer": answer}])).evidence
+    assert evidence.text == own
+    assert PAGE[evidence.start - 100 : evidence.end - 100] == own
+
+
 @pytest.mark.parametrize("quote", ["The harbor of Ardwen opened in 1905.", "Nobody knows when the harbor opened."])
 def test_other_evidence_stays_without_a_place(quote):
     (evidence,) = only(json.dumps([{**ITEM, "evidence": quote}])).evidence
