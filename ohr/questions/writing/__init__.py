@@ -3,7 +3,7 @@
 from .assignment import Assignment, Passage, prompts_of
 from .entities import Entities, entities_of
 from .joins import join_assignments
-from .plan import Plan, plan_writing
+from .plan import Plan, asked_for, plan_writing
 from .reading import Fault, candidates_of
 from .wanted import Shares, Wanted
 from .write import Written, join, write
@@ -17,6 +17,7 @@ __all__ = [
     "Shares",
     "Wanted",
     "Written",
+    "asked_for",
     "candidates_of",
     "entities_of",
     "join",

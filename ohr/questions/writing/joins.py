@@ -6,16 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from typing import NamedTuple
 
-from ohr.contracts import EvidenceSource
 from ohr.messages.wording import counted
-from ohr.questions.candidate import Candidate
+from ohr.questions.candidate import Candidate, Task
 from ohr.questions.texts import letters
 from ohr.questions.writing.assignment import Assignment, Passage
 from ohr.questions.writing.entities import Entities
 from ohr.questions.writing.language import language_of
 from ohr.questions.writing.layout import Spot, size, spots, title
 from ohr.questions.writing.plan import Pages, Plan, asked_for, fairest
-from ohr.questions.writing.templates import LEVELS, TASKS, Asked, assigned, joined
+from ohr.questions.writing.templates import LEVELS, Asked, assigned, joined
 from ohr.questions.writing.wanted import Form, Wanted
 from ohr.seeds import generator
 
@@ -59,10 +58,9 @@ def join_assignments(
     single = [candidate for candidate in candidates if len(candidate.pages) == 1 and candidate.answers]
     by_questions = _spread(_linked_questions(single, entities, seed))
     by_passages = _spread(_linked_passages(pages, entities, wanted, seed))
-    half = max(goal // 2, goal - len(by_passages))
-    chosen = [*by_questions[:half]]
-    chosen += by_passages[: goal - len(chosen)]
-    assignments = tuple(_assignments(chosen, pages, wanted))
+    questions = by_questions[: max(goal // 2, goal - len(by_passages))]
+    passages = by_passages[: goal - len(questions)]
+    assignments = (*_joined(questions), *_paired(passages, pages, wanted))
     missing = goal - len(assignments)
     note = (
         f"{counted(len(assignments), 'question')} on two pages of the {goal:,} to be asked for: {len(by_questions):,} "
@@ -139,20 +137,21 @@ def _spread(links: Iterator[tuple[str, _Link]]) -> list[tuple[str, _Link]]:
     return [(document, link) for _, _, document, link in sorted(ranked, key=lambda row: row[:3])]
 
 
-def _assignments(chosen: Sequence[tuple[str, _Link]], pages: Pages, wanted: Wanted) -> Iterator[Assignment]:
-    counts: Counter[Form] = Counter()
-    tasks: Counter[str] = Counter()
-    shares: Mapping[str, float] = dict(zip(TASKS, (1 - wanted.reasoning, wanted.reasoning), strict=True))
-    source: EvidenceSource = "multi"
-    for number, (document, link) in enumerate(chosen):
-        if link.candidates:
-            yield joined(link.candidates[0], link.candidates[1], link.entity)
-            continue
-        form = fairest(counts, wanted.answer_forms)
-        task = next(task for task in TASKS if task == fairest(tasks, shares))
-        counts[form] += 1
+def _joined(links: Sequence[tuple[str, _Link]]) -> Iterator[Assignment]:
+    for _, link in links:
+        yield joined(link.candidates[0], link.candidates[1], link.entity)
+
+
+def _paired(links: Sequence[tuple[str, _Link]], pages: Pages, wanted: Wanted) -> Iterator[Assignment]:
+    """Ask about each pair of passages; what is asked depends on the pairs before it alone, so that more change none."""
+    forms: Counter[Form] = Counter()
+    tasks: Counter[Task] = Counter()
+    shares: Mapping[Task, float] = {"understanding": 1 - wanted.reasoning, "reasoning": wanted.reasoning}
+    for number, (document, link) in enumerate(links):
+        form, task = fairest(forms, wanted.answer_forms), fairest(tasks, shares)
+        forms[form] += 1
         tasks[task] += 1
         language = language_of(link.passages[0].text) or "en"
-        asked = Asked(source, task, LEVELS[number % len(LEVELS)], form, language, 1, link.entity)
+        asked = Asked("multi", task, LEVELS[number % len(LEVELS)], form, language, 1, link.entity)
         first = next((page.text for page in pages[document] if page.text.strip()), "")
         yield assigned(document, link.passages, asked, title(first))

@@ -12,7 +12,7 @@ from ohr.text.sentences import sentence_spans
 BlockKind = Literal["text", "heading", "table", "formula", "chart"]
 
 _ELEMENTS: Mapping[str, BlockKind] = {"table": "table", "block_formula": "formula"}
-_SIGN = re.compile(f"[{HAN}]|[^\\s{HAN}]+")
+_SIGN = re.compile(f"[{HAN}]|[^\\s{HAN}]{{1,20}}")  # a run without spaces, as of a damaged page, is several words
 _PARAGRAPH = re.compile(r"\S(?:(?!\n[ \t]*\n).)*", re.DOTALL)
 _HEADING = re.compile(r"#{1,6}[ \t]+\S|\\(?:title|(?:sub)*section|chapter)\*?\{")
 _MARKS = re.compile(r"^#{1,6}|\\(?:title|(?:sub)*section|chapter)\*?\{|[#*_}]+$|\*\*")
@@ -23,6 +23,8 @@ _LEAST_WORDS = 40
 _LEAST_PARAGRAPH = 15
 """The same, of one of the two paragraphs of a question on reading order."""
 _CAPTION = re.compile(r"\W*(?:table|fig(?:ure|\.)?|chart|box|表|图|圖)\s*[0-9A-Z]", re.IGNORECASE)
+_MOST_BLOCKS = 2000
+"""Blocks of a page that are looked at: no page of a document has more, and damaged ones take long."""
 _CONTEXT = 3
 """An element gets paragraphs around it for a third of the longest passage: with more, small models ask about those."""
 
@@ -98,7 +100,7 @@ def spots(text: str, most_words: int) -> list[Spot]:
     formula inside a paragraph counts where it is an equation. Two paragraphs make a spot of reading order where only
     elements and captions are between them; such as do not end their sentence come first.
     """
-    parts = blocks(text)
+    parts = blocks(text)[:_MOST_BLOCKS]
     found = [Spot("text", (span,)) for span in _windows(text, parts, most_words)]
     for place, block in enumerate(parts):
         if block.kind in ("table", "formula", "chart"):

@@ -14,6 +14,7 @@ from ohr.text.sentences import sentence_spans
 
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\{\|?[lcrp|]{1,40}\})?|</?[A-Za-z][^<>\n]{0,200}>")
 _ELLIPSIS = re.compile(r"\s*(?:\.{3,}|…+|\[\.\.\.\])\s*")
+_CELL = re.compile(r"[&|]|</t[dh]>")
 _DOCUMENT = "passage"
 _SIMILAR = 80
 """Percent of equal letters (rapidfuzz's `partial_ratio`) from which on a quote is a sentence with a few other words."""
@@ -26,6 +27,17 @@ def _masked(text: str) -> str:
     return _COMMAND.sub(lambda match: " " * len(match[0]), text)
 
 
+def _with_answer(text: str, span: Span, answer: str) -> Span:
+    """Return the shortest of a span, its sentence and its row that has an answer; the span itself where none has."""
+    start, end = span
+    line = text.rfind("\n", 0, start) + 1, (text.find("\n", end) + 1 or len(text) + 1) - 1
+    around = [(first, last) for first, last in sentence_spans(text) if first <= start and end <= last]
+    around += [line] if _CELL.search(text[slice(*line)]) else []
+    wider = [(first, first + len(text[first:last].rstrip())) for first, last in around]
+    holding = [each for each in (span, *wider) if answer in letters(text[slice(*each)]).text]
+    return min(holding, key=lambda each: each[1] - each[0], default=span)
+
+
 class Quotes:
     """Looks for quotes in the passages of a prompt."""
 
@@ -35,17 +47,18 @@ class Quotes:
         masked = [Page(_DOCUMENT, 2 * at + 1, _masked(passage.text)) for at, passage in enumerate(passages)]
         self._texts = Texts({_DOCUMENT: [*pages, *masked]})
 
-    def evidence(self, quote: str) -> Evidence:
+    def evidence(self, quote: str, answer: str = "") -> Evidence:
         """Return the passage's own words, with their characters of the page.
 
         White space, punctuation, case and markup may differ; an ellipsis stands for what is between its sides. A quote
-        with a few other words, but no other numbers, stands for the sentences that resemble it. Where no passage has
-        the words, the quote stays as it is, with the page of the first passage and no characters.
+        with a few other words, but no other numbers, stands for the sentences that resemble it. A quote without the
+        answer becomes its sentence or its row of a table, if that has it. Where no passage has the words, the quote
+        stays as it is, with the page of the first passage and no characters.
         """
         for find in (self._span, self._resembling):
             for at, passage in enumerate(self._passages):
                 if span := find(at, quote):
-                    start, end = span
+                    start, end = _with_answer(passage.text, span, letters(answer).text)
                     return Evidence(passage.page, passage.text[start:end], passage.start + start, passage.start + end)
         return Evidence(self._passages[0].page if self._passages else -1, quote)
 

@@ -1,7 +1,7 @@
 """Makes candidates of replies, and counts what could not be used."""
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from ohr.contracts import Completion
@@ -9,7 +9,7 @@ from ohr.messages.wording import shortened
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.questions.candidate import Candidate
 from ohr.questions.numbers import numbers
-from ohr.questions.texts import letters
+from ohr.questions.texts import letters, stems
 from ohr.questions.writing.assignment import Assignment, short_hash
 from ohr.questions.writing.own_words import Quotes
 from ohr.questions.writing.replies import Item, items_in, plain
@@ -19,6 +19,8 @@ from ohr.text.words import normalise, words
 
 _NOTHING = frozenset({"", "none", "null", "na", "n/a", "无", "没有", "无法"})
 _YES_NO = CLOSED_ANSWERS - {"noanswer"} | {"是", "否", "不是", "对", "不对"}
+_NAME_WORDS = 12
+"""Words of the name of what a question is about, at most."""
 _NUMBER_WORDS = 5
 """Words of a number with its unit, at most: 3.5 million metric tons a year."""
 
@@ -28,7 +30,7 @@ class Fault(NamedTuple):
 
     Args:
         name: `no reply: ...`, `no JSON`, `no question`, `no answer`, `cut`, `copies the example` or, of a question on
-            two pages, `names the entity`.
+            two pages, `names the entity` or `evidence of one page`.
         reply: its beginning.
     """
 
@@ -42,7 +44,8 @@ def candidates_of(
 ) -> tuple[list[Candidate], list[Fault]]:
     """Read the reply to an assignment; whatever a model writes, this never raises.
 
-    At most as many candidates are made as were asked for. Evidence that the passages have in other signs becomes their
+    At most as many candidates are made as were asked for. A question that lacks the name of what it is about gets it in
+    front, and the note `name_added`. Evidence that the passages have in other signs becomes their
     own words; other evidence stays as it is, and the rule `evidence_not_on_its_page` removes it.
     """
     if completion.error is not None:
@@ -56,8 +59,17 @@ def candidates_of(
             names.append(name)
         elif len(candidates) < assignment.questions:
             candidate = _candidate(assignment, item, made_by)
-            candidates.setdefault(candidate.id, candidate)
+            if _on_one_page(assignment, candidate):
+                names.append("evidence of one page")
+            else:
+                candidates.setdefault(candidate.id, candidate)
     return list(candidates.values()), [Fault(assignment.id, name, shortened(completion.text)) for name in names]
+
+
+def _on_one_page(assignment: Assignment, candidate: Candidate) -> bool:
+    """Report whether all evidence of a question on two pages is on one of them; a quote without a place is unknown."""
+    placed = bool(candidate.evidence) and all(passage.start >= 0 for passage in candidate.evidence)
+    return placed and not assignment.parents and len(assignment.pages) > len(candidate.pages)
 
 
 def _nothing(reply: str) -> str:
@@ -73,7 +85,7 @@ def _fault(assignment: Assignment, item: Item) -> str:
         return "cut"
     if normalise(item.question) in _NOTHING or not asked:
         return "no question"
-    if asked in {letters(item.question).text for text in _examples(assignment) for item in items_in(text)}:
+    if not _copied(assignment.language).isdisjoint({asked, *(letters(quote).text for quote in item.evidence)}):
         return "copies the example"
     if assignment.parents:
         named = letters(assignment.entity).text
@@ -81,10 +93,11 @@ def _fault(assignment: Assignment, item: Item) -> str:
     return "no answer" if normalise(_answer(assignment, item)) in _NOTHING else ""
 
 
-def _examples(assignment: Assignment) -> Iterator[str]:
-    parts = parts_of(assignment.language)
-    yield from parts.example.values()
-    yield parts.joined_example
+@cache
+def _copied(language: str) -> frozenset[str]:
+    """Return the letters of the questions and the evidence in a language's examples: small models repeat them."""
+    items = [item for example in parts_of(language).example.values() for item in items_in(example)]
+    return frozenset(letters(text).text for item in items for text in (item.question, *item.evidence))
 
 
 def _answer(assignment: Assignment, item: Item) -> str:
@@ -94,16 +107,18 @@ def _answer(assignment: Assignment, item: Item) -> str:
 
 def _candidate(assignment: Assignment, item: Item, made_by: str) -> Candidate:
     parents, pages = assignment.parents, assignment.pages
-    name = short_hash(assignment.document, *pages, assignment.id, item.question)
+    question = _named(assignment, item)
+    name = short_hash(assignment.document, *pages, assignment.id, question)
     quotes = Quotes(assignment.passages)
     answer = _answer(assignment, item)
+    wanted = answer if len(item.evidence) == 1 else ""  # of two passages one may be without the answer
     evidence = [passage for parent in parents for passage in parent.evidence]
     return Candidate(
         id=name,
-        question=item.question,
+        question=question,
         answers=parents[1].answers if parents else (answer,),
         document=assignment.document,
-        evidence=tuple(evidence) or tuple(map(quotes.evidence, item.evidence)),
+        evidence=tuple(evidence) or tuple(quotes.evidence(quote, wanted) for quote in item.evidence),
         source=assignment.source,
         task=assignment.task,
         answer_form=parents[1].answer_form if parents else form_of(answer, item),
@@ -111,8 +126,22 @@ def _candidate(assignment: Assignment, item: Item, made_by: str) -> Candidate:
         origin="joined" if parents else "written",
         made_by=made_by,
         parents=tuple(parent.id for parent in parents),
-        notes={"pages": "single" if len(pages) == 1 else "several"},
+        notes={"pages": "single" if len(pages) == 1 else "several"}
+        | ({"name_added": item.about} if question != item.question else {}),
     )
+
+
+def _named(assignment: Assignment, item: Item) -> str:
+    """Return a question after the name of what it is about, where it has no word of that name: small models forget it.
+
+    The name must be in the prompt's title or passage, and must not hold the answer.
+    """
+    about, shown = letters(item.about).text, letters(assignment.prompt.user).text
+    answer = letters(_answer(assignment, item)).text
+    missing = set(stems(item.about)).isdisjoint(stems(item.question))
+    usable = about and about in shown and answer not in about and len(words(item.about)) <= _NAME_WORDS
+    colon = parts_of(assignment.language).answers["colon"]
+    return f"{item.about}{colon}{item.question}" if missing and usable and not assignment.parents else item.question
 
 
 def form_of(answer: str, item: Item) -> str:

@@ -11,6 +11,7 @@ _NAMES = {
     "question": "question|问题|問題",
     "answer": "answers?|答案|回答",
     "evidence": "evidences?|evidence[_ ]context|quotes?|证据|依据|原文",
+    "about": "about|主题",
     "form": "answer[_ ](?:form|format|type)|答案形式|答案类型",
 }
 _ANY = "|".join(f"(?P<{name}>{words})" for name, words in _NAMES.items())
@@ -37,6 +38,7 @@ class Item(NamedTuple):
 
     Args:
         answer: a text, or a JSON value.
+        about: what the model says that the evidence is about.
         whole: the reply closes it, or has another one after it.
     """
 
@@ -44,6 +46,7 @@ class Item(NamedTuple):
     answer: Any
     evidence: tuple[str, ...]
     form: str
+    about: str
     whole: bool
 
 
@@ -54,12 +57,12 @@ def items_in(reply: str, opening: str = "") -> list[Item]:
         opening: words that the reply may continue: where more can be read with them, they belong to it.
     """
     text = clean(without_thoughts(reply))
-    versions = (text, opening + text) if _KEY.search(text) else ()  # what goes on from the opening has further keys
+    versions = (text, opening + text) if _KEY.search(text) else ()  # what continues an opening has further keys
     readings = [list(_items(_repaired(version), _KEY)) for version in versions]
-    return max(readings, key=_told, default=[]) or list(_items(text, _LINE))
+    return max(readings, key=_content, default=[]) or list(_items(text, _LINE))
 
 
-def _told(items: Sequence[Item]) -> tuple[int, int]:
+def _content(items: Sequence[Item]) -> tuple[int, int]:
     """Count the questions with an answer, and the passages."""
     return sum(bool(item.question and item.answer) for item in items), sum(len(item.evidence) for item in items)
 
@@ -114,9 +117,8 @@ def _text(value: Any) -> str:
 
 
 def _item(values: dict[str, Any], evidence: list[str], whole: bool) -> Item:
-    question = values.get("question", "")
-    form = _text(values.get("form"))
-    return Item(_text(question), values.get("answer"), tuple(evidence), form, whole)
+    question, about, form = (_text(values.get(name)) for name in ("question", "about", "form"))
+    return Item(question, values.get("answer"), tuple(evidence), form, about, whole)
 
 
 def _value(text: str, start: int, keys: re.Pattern[str]) -> tuple[Any, int]:

@@ -1,5 +1,6 @@
 """Assignments with their prompts, which are put together from the parts of a language's file."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -17,6 +18,9 @@ Level = Literal["easy", "medium", "hard"]
 LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
 """Levels of difficulty; the paper asks for three (section I)."""
 TASKS: tuple[Task, ...] = ("understanding", "reasoning")
+
+
+_SIGNS = re.compile(r"[\W_]+")
 
 
 class Parts(BaseModel):
@@ -37,10 +41,9 @@ class Parts(BaseModel):
     task: Mapping[Task, str]
     level: Mapping[Level, str]
     form: Mapping[Form, str]
-    example: Mapping[Literal["understanding", "reasoning", "pair"], str]
+    example: Mapping[Literal["understanding", "reasoning", "pair", "joined"], str]
     joined: str
-    joined_example: str
-    answers: Mapping[Literal["true", "false", "and"], str]
+    answers: Mapping[Literal["true", "false", "and", "colon"], str]
 
 
 @cache
@@ -67,15 +70,16 @@ def assigned(
     """Ask for questions on a passage, or on two.
 
     Args:
-        title: of the document.
+        title: of the document; by default its name, in words.
         section: heading above the first passage.
     """
     parts, shown = parts_of(asked.language), tuple(passage.text for passage in passages)
+    title = title or _SIGNS.sub(" ", document.rpartition("/")[2]).strip()
     pair = dict(zip(("passage", "other"), shown, strict=False))
     layout = parts.passages if len(shown) > 1 else parts.passage
     user = filled(
         parts.user,
-        shown=filled(layout, title=title or "-", section=section or "-", **pair),
+        shown=filled(layout, title=title, section=section or "-", **pair),
         count=parts.count[asked.questions],
         source=filled(parts.source[asked.source], entity=asked.entity),
         task=parts.task[asked.task],
@@ -83,9 +87,11 @@ def assigned(
         form=parts.form[asked.form],
         evidence=parts.evidence[asked.source],
         example=parts.example["pair" if len(shown) > 1 else asked.task or "understanding"],
+        title=title,
     )
+    system = filled(parts.system, example=parts.example["pair" if len(shown) > 1 else asked.task])
     opening = parts.opening_pair if len(shown) > 1 else parts.opening
-    return _assignment(document, passages, asked, Prompt("", shown, parts.system, user, opening=opening))
+    return _assignment(document, passages, asked, Prompt("", shown, system, user, opening=opening))
 
 
 def joined(first: Candidate, second: Candidate, entity: str) -> Assignment:
@@ -99,9 +105,9 @@ def joined(first: Candidate, second: Candidate, entity: str) -> Assignment:
         question2=second.question,
         answer2=second.answers[0],
         entity=entity,
-        joined_example=parts.joined_example,
     )
-    prompt = Prompt("", (), parts.system, user, opening=parts.opening_joined)
+    system = filled(parts.system, example=parts.example["joined"])
+    prompt = Prompt("", (), system, user, opening=parts.opening_joined)
     return replace(_assignment(second.document, (), asked, prompt), parents=(first, second))
 
 

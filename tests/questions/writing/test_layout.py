@@ -1,6 +1,8 @@
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ohr.questions.writing.language import language_of
 from ohr.questions.writing.layout import blocks, cut, section, size, spots, title
@@ -80,6 +82,18 @@ def test_a_long_page_without_markup_is_cut_at_sentences_into_spots_that_do_not_o
 
 def test_a_text_without_sentences_or_lines_is_cut_between_words():
     assert cut("word " * 25, 0, 125, 10) == [(0, 49), (50, 99), (100, 124)]
+
+
+def test_a_run_without_spaces_is_cut_too():
+    assert max(end - start for spot in spots("x" * 5000, 60) for start, end in spot.spans) <= 60 * 20
+
+
+@given(st.lists(st.sampled_from([FIRST, TABLE, CHART, "$$a=1$$", "# Head", "<chart>", "\\begin{tabular}", "。", "工"])))
+def test_whatever_a_page_holds_its_spots_are_inside_and_short(pieces):
+    page = "\n\n".join(pieces)
+    for spot in spots(page, 50):
+        assert all(0 <= start < end <= len(page) for start, end in spot.spans)
+        assert sum(size(page[start:end]) for start, end in spot.spans) <= 50
 
 
 def test_a_table_that_is_too_long_is_cut_at_the_end_of_a_row():

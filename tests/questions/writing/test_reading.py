@@ -26,7 +26,7 @@ ITEM = {
 }
 OTHER = {
     "evidence": "Each pier has a “lamp” at its end.",
-    "question": "What stands at the end of Ardwen's piers?",
+    "question": "What is at the end of Ardwen's piers?",
     "answer": "a lamp",
 }
 
@@ -176,9 +176,40 @@ def test_evidence_becomes_the_pages_own_words(quote, own):
     assert PAGE[evidence.start - 100 : evidence.end - 100] == evidence.text
 
 
+@pytest.mark.parametrize(
+    ("about", "question", "added"),
+    [
+        ("harbor of Ardwen", "When did it open?", True),
+        ("harbor of Ardwen", "When did Ardwen's port open?", False),
+        ("harbor of Ferrol", "When did it open?", False),  # the passage has no such name
+        ("Ardwen opened in 1904", "When was the port ready?", False),  # it holds the answer
+        ("", "When did it open?", False),
+    ],
+)
+def test_a_question_without_the_name_of_what_it_is_about_gets_it(about, question, added):
+    candidate = only(json.dumps([{**ITEM, "about": about, "question": question}]))
+    assert candidate.question == (f"{about}: {question}" if added else question)
+    assert candidate.notes == {"pages": "single", **({"name_added": about} if added else {})}
+
+
 def test_latex_with_single_backslashes_is_read():
     reply = '[{"evidence": "n = \\frac{212}{2} \\times 3", "question": "Which n has Ardwen\'s pier?", "answer": "318"}]'
     assert only(reply).evidence[0].text == "n = \\frac{212}{2} \\times 3"
+
+
+@pytest.mark.parametrize(
+    ("quote", "answer", "own"),
+    [
+        ("North", "212", "\\hline North & 212 \\\\"),
+        ("The harbor of Ardwen", "1904", "The harbor of Ardwen opened in 1904."),
+        ("The harbor of Ardwen", "1931", "The harbor of Ardwen"),
+        ("opened in 1904", "1904", "opened in 1904"),
+    ],
+)
+def test_a_quote_without_the_answer_becomes_its_row_or_sentence_that_has_it(quote, answer, own):
+    (evidence,) = only(json.dumps([{**ITEM, "evidence": quote, "answer": answer}])).evidence
+    assert evidence.text == own
+    assert PAGE[evidence.start - 100 : evidence.end - 100] == own
 
 
 @pytest.mark.parametrize("quote", ["The harbor of Ardwen opened in 1905.", "Nobody knows when the harbor opened."])
@@ -199,6 +230,8 @@ def test_evidence_of_two_passages_is_found_on_the_page_of_each():
         assert candidate.pages == (3, 5)
         assert [passage.start for passage in candidate.evidence] == [100, 0]
         assert candidate.notes == {"pages": "several"}
+    assert read(json.dumps([{**ITEM, "evidence": quotes[:1]}]), assignment) == ([], ["evidence of one page"])
+    assert read(json.dumps([{**ITEM, "evidence": "invented"}]), assignment)[1] == []
 
 
 def test_ids_are_the_same_again_and_differ_between_assignments():
@@ -211,7 +244,7 @@ def test_ids_are_the_same_again_and_differ_between_assignments():
 def test_a_joined_question_has_the_answer_and_the_evidence_of_its_parents():
     parents = [only(json.dumps([item])) for item in (ITEM, OTHER)]
     assignment = joined(*parents, "the lamp")
-    reply = json.dumps([{"question": "What stands at the ends in the harbor of 1904's town?", "answer": "wrong"}])
+    reply = json.dumps([{"question": "What is at the ends in the harbor of 1904's town?", "answer": "wrong"}])
     assert read(reply, assignment)[1] == ["names the entity"]  # 1904 is the first answer
     candidate = only(reply.replace("1904's", "the oldest"), assignment)
     assert (candidate.answers, candidate.origin, candidate.source) == (("a lamp",), "joined", "multi")

@@ -161,4 +161,6 @@ def test_joins_are_spread_over_documents_and_the_same_again(mini):
     assert len({assignment.document for assignment in plan.assignments}) >= 16
     assert len({assignment.id for assignment in plan.assignments}) == 18
     assert plan == join_assignments(candidates, pages, entities_of(pages), Wanted(total=100), 3)
+    larger = join_assignments(candidates, pages, entities_of(pages), Wanted(total=200), 3)
+    assert {assignment.id for assignment in plan.assignments} < {assignment.id for assignment in larger.assignments}
     assert all(len(assignment.pages) == 2 for assignment in plan.assignments)
