@@ -185,7 +185,7 @@ class TestBuiltSet:
         path.write_text(path.read_text().replace("quay", "wharf"))
         assert opened(out).notes()[1:] == [
             "a set that ohr built: 2 documents, 4 pages of truth (3 text_layer)",
-            "1 page whose ground truth was changed after the set was built: law/scan page 1",
+            "1 page whose ground truth was changed after the set was built: law/scan page 2",
         ]
         again = survey(docs, out / "retrieval_base" / "gt")
         assert [each.origin for each in again.pages["law/scan"]] == ["text_layer", "corrected"]
@@ -245,7 +245,7 @@ class TestDatasheet:
             "| read by an OCR engine, not corrected | 1 |",
             "The ground truth of 1 of 4 pages is silver: read by tesseract 5.3.4, not corrected; scores against it "
             "measure agreement with that engine.",
-            "- 1 page without a good text layer, read by no engine, left out: law/scan page 1",
+            "- 1 page without a good text layer, read by no engine, left out: law/scan page 2",
             "| few_words | 2 |",
             "| unread | 1 |",
             "- 1 question with evidence on silver pages: the engine's errors are in them.",
