@@ -22,7 +22,7 @@ from ohr.files.foreign_answers.rows import texts_of
 from ohr.files.ohrbench_questions import text_of
 from ohr.files.tables import Names, Row, is_blank, read_table
 from ohr.messages.wording import counted, named, quoted
-from ohr.text.chinese import HAS_HAN
+from ohr.text.language import written_in
 
 from .candidate import Candidate, Evidence, Task
 from .places import Places
@@ -139,7 +139,7 @@ def of_question(question: Question) -> Candidate:
         source=next((source for source in SOURCES if source == question.evidence_source), "text"),
         task="reasoning" if question.task_type == "reasoning" else "understanding",
         answer_form=question.answer_form,
-        language=_language(question.text),
+        language=written_in(question.text),
         origin="imported",
     )
 
@@ -200,7 +200,7 @@ def _candidate(row: Row, default: str, passages: Sequence[str], places: Places) 
         source=source,
         task=_task(parts.get("task")),
         answer_form=text_of(parts.get("form")) or "String",
-        language=_language(question),
+        language=written_in(question),
         origin="imported",
         made_by=row.where,
     )
@@ -225,7 +225,3 @@ def _repairs(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Repair]:
             yield Repair(candidate.id, candidate.made_by, "answer not in evidence", reason + hint)
         if candidate.id in shared:
             yield Repair(candidate.id, candidate.made_by, "ambiguous document", shared[candidate.id])
-
-
-def _language(question: str) -> str:
-    return "zh" if HAS_HAN.search(question) else "en"

@@ -50,6 +50,11 @@ def is_chinese(text: str) -> bool:
     return bool(chinese) and chinese >= _CHINESE * (chinese + latin)
 
 
+def written_in(text: str) -> str:
+    """Return `zh` for Chinese, else `en`: the language in which questions about a text are asked."""
+    return "zh" if is_chinese(text) else "en"
+
+
 def language(text: str) -> str | None:
     """Return the language of a text (ISO 639-1), `other` for one that is not known, or None for too few words of any.
 

@@ -97,7 +97,9 @@ def with_silver(survey: Survey, silver: Mapping[str, Mapping[int, Page]] | None 
 
 
 def _unread(page: LeftOut) -> Fault:
-    return Fault("page", "without a good text layer, read by no engine, left out", f"{page.document} page {page.page + 1}")
+    return Fault(
+        "page", "without a good text layer, read by no engine, left out", f"{page.document} page {page.page + 1}"
+    )
 
 
 def _in_its_language(document: Document, pages: Sequence[TruthPage]) -> Document:

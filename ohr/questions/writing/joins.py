@@ -11,12 +11,12 @@ from ohr.questions.candidate import Candidate, Task
 from ohr.questions.texts import letters
 from ohr.questions.writing.assignment import Assignment, Passage
 from ohr.questions.writing.entities import Entities
-from ohr.questions.writing.language import language_of
 from ohr.questions.writing.layout import Spot, size, spots, title
 from ohr.questions.writing.plan import Pages, Plan, asked_for, fairest
 from ohr.questions.writing.templates import LEVELS, Asked, assigned, joined
 from ohr.questions.writing.wanted import Form, Wanted
 from ohr.seeds import generator
+from ohr.text.language import written_in
 
 _MOST_SPOTS = 3
 """Passages of a document that may have a name that connects two: one that is everywhere connects none."""
@@ -103,11 +103,11 @@ def _linked_passages(pages: Pages, entities: Entities, wanted: Wanted, seed: int
     for document in sorted(pages):
         holders: defaultdict[str, list[Passage]] = defaultdict(list)
         for page in pages[document]:
-            language = language_of(page.text)
+            language = written_in(page.text)
             of_text = [spot for spot in spots(page.text, wanted.most_words // _WORDS) if spot.source == "text"]
-            for spot in of_text if language else ():
+            for spot in of_text:
                 passage = _passage(page.index, page.text, spot)
-                for name in entities(passage.text, str(language)):
+                for name in entities(passage.text, language):
                     holders[name].append(passage)
         for name, those in sorted(holders.items()):
             pairs = [pair for pair in combinations(those, 2) if pair[0].page != pair[1].page]
@@ -151,7 +151,7 @@ def _paired(links: Sequence[tuple[str, _Link]], pages: Pages, wanted: Wanted) ->
         form, task = fairest(forms, wanted.answer_forms), fairest(tasks, shares)
         forms[form] += 1
         tasks[task] += 1
-        language = language_of(link.passages[0].text) or "en"
+        language = written_in(link.passages[0].text)
         asked = Asked("multi", task, LEVELS[number % len(LEVELS)], form, language, 1, link.entity)
         first = next((page.text for page in pages[document] if page.text.strip()), "")
         yield assigned(document, link.passages, asked, title(first))

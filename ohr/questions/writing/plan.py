@@ -10,11 +10,11 @@ from ohr.contracts import EvidenceSource, Page, PageId
 from ohr.messages.wording import counted
 from ohr.questions.candidate import Task
 from ohr.questions.writing.assignment import Assignment, Passage
-from ohr.questions.writing.language import language_of
 from ohr.questions.writing.layout import Spot, section, spots, title
 from ohr.questions.writing.templates import LEVELS, TASKS, Asked, Level, assigned
 from ohr.questions.writing.wanted import ONE_PAGE, Form, Wanted
 from ohr.seeds import generator
+from ohr.text.language import written_in
 
 Pages = Mapping[str, Sequence[Page]]
 """The usable pages of each document."""
@@ -77,13 +77,11 @@ class _Planner:
         self._wanted = wanted
         self._texts: dict[PageId, str] = {}
         self._languages: dict[PageId, str] = {}
-        self._foreign = 0
         for name in sorted(pages):
             for page in pages[name]:
-                language = language_of(page.text)
-                self._foreign += language is None and any(map(str.isalpha, page.text))
-                if language and not page.error:
-                    self._texts[name, page.index], self._languages[name, page.index] = page.text, language
+                if page.text.strip() and not page.error:
+                    self._texts[name, page.index] = page.text
+                    self._languages[name, page.index] = written_in(page.text)
         self._titles = {
             name: title(next((page.text for page in pages[name] if page.text.strip()), "")) for name in pages
         }
@@ -122,11 +120,6 @@ class _Planner:
 
     def notes(self) -> Iterator[str]:
         """Yield what cannot be had, in sentences; known after the assignments."""
-        if self._foreign:
-            yield (
-                f"{counted(self._foreign, 'page')} left out: questions are written in English and Chinese, on pages in "
-                "Latin and Chinese script"
-            )
         for source in self._missing:
             what = "two paragraphs parted by an element" if source == "reading_order" else f"a {source}"
             of_it = f"{100 * self._wanted.shares.of(source) / sum(map(self._wanted.shares.of, ONE_PAGE)):.0f}%"

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.questions.writing.language import language_of
 from ohr.questions.writing.layout import blocks, cut, section, size, spots, title
 
 FIRST = "The keeper of the lamp at Corran Head writes down each ship that passes, and the book is sent to the harbor"
@@ -115,19 +114,3 @@ def test_titles_and_sections():
     assert title("\n\nAnnual Report of Ardwen\nmore") == "Annual Report of Ardwen"
     assert title("word " * 40) == ""
     assert title("\\section*{Duties of the Keeper}\n\ntext") == "Duties of the Keeper"
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("The keeper of the lamp.", "en"),
-        ("Der Wärter zählt die Schiffe mit Größe α.", "en"),
-        ("县汽车站设为三个换乘枢纽 BRT。", "zh"),
-        ("灯台の番人は船を数えます。", None),
-        ("Смотритель маяка считает корабли.", None),
-        ("12 345 --", None),
-        ("", None),
-    ],
-)
-def test_the_language_of_a_page_is_that_of_its_script(text, language):
-    assert language_of(text) == language
