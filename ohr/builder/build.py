@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ohr.builder.costs import Cost, bound, cost_of, spent, spent_now
+from ohr.builder.documents import ground_truth, surveyed
 from ohr.builder.publish import check_target, publish
 from ohr.builder.session import BuildSession
 from ohr.builder.settings import Settings, check_models
 from ohr.builder.write_files import write_files
-from ohr.contracts import AnyOcr
 from ohr.dataset.inputs import Inputs
 from ohr.dataset.truth import Truth as TruthOnDemand
 from ohr.engine.executors.base import Executor
@@ -20,7 +20,6 @@ from ohr.engine.progress import Progress
 from ohr.engine.session import Session
 from ohr.errors import DataError
 from ohr.files.digests import remembered
-from ohr.keys import installed
 from ohr.messages.wording import counted, named
 from ohr.questions.candidate import Candidate
 from ohr.questions.funnel import Funnel
@@ -29,7 +28,7 @@ from ohr.questions.judging import model_rules, prompts_bound
 from ohr.questions.review.decisions import FILE as DECISIONS
 from ohr.questions.review.outcome import Reviewed, ReviewerAgreement, agreements, reviewed_by
 from ohr.questions.rules import RULES
-from ohr.questions.truth import Survey, Truth, survey, with_silver
+from ohr.questions.truth import Survey, Truth, with_silver
 from ohr.questions.verify import verify
 from ohr.questions.writing import join, plan_writing, prompts_of, write
 from ohr.store import open_store
@@ -129,8 +128,8 @@ def build(
     settings = job.settings
     check_target(job.out, force=job.force)
     check_models(settings, writes=job.imported is None)
-    with _engine(job, store, executor, progress) as (surveyed, engine):
-        truth = _truth(surveyed, settings, engine)
+    with _engine(job, store, executor, progress) as (survey, engine):
+        truth = ground_truth(survey, settings, engine)
         sources = _imported(job.imported, truth) if job.imported else _written(settings, truth, engine)
         if not sources.candidates:
             raise DataError(_nothing(sources))
@@ -159,13 +158,13 @@ def build(
     return replace(built, own=tuple(publish(job.out, write_all, force=job.force)))
 
 
-def estimate(job: Job) -> Estimate:
+def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
     """Look at the documents, and bound what a build asks; nothing is read or asked."""
     check_models(job.settings, writes=job.imported is None)
     settings, prices = job.settings, job.settings.file.prices
-    surveyed = survey(job.folder, settings.corrected, language=settings.file.language, dpi=settings.file.dpi)
-    truth = with_silver(surveyed)
-    unread = sum(len(pages) for pages in surveyed.wanted.values())
+    survey = surveyed(job.folder, settings, open_store(store), progress)
+    truth = with_silver(survey)
+    unread = sum(len(pages) for pages in survey.wanted.values())
     costs: list[Cost] = []
     notes = list(truth.notes)
     if job.imported:
@@ -179,7 +178,7 @@ def estimate(job: Job) -> Estimate:
     costs += _bounds_of_rules(settings, candidates)
     if settings.silver and unread:
         notes.append(f"{counted(unread, 'page')} to be read by {settings.silver.kind}: not in these counts")
-    return Estimate(surveyed, sum(len(pages) for pages in truth.usable.values()), tuple(costs), tuple(notes))
+    return Estimate(survey, sum(len(pages) for pages in truth.usable.values()), tuple(costs), tuple(notes))
 
 
 @contextmanager
@@ -187,38 +186,14 @@ def _engine(
     job: Job, store: Path | str, executor: Executor, progress: Progress
 ) -> Iterator[tuple[Survey, BuildSession]]:
     """Look at the documents, and start the engine that reads them and asks models."""
-    file = job.settings.file
     with remembered(Path(store)):
-        surveyed = survey(job.folder, job.settings.corrected, language=file.language, dpi=file.dpi)
-        spec, benchmark, documents = job.settings.spec(surveyed.benchmark), surveyed.benchmark, surveyed.documents
-        inputs = Inputs(benchmark, tuple(documents), (), TruthOnDemand(benchmark, documents), ())
-        session = Session(inputs, open_store(store), executor, Ledger(spec.max_failures), progress)
+        opened = open_store(store)
+        survey = surveyed(job.folder, job.settings, opened, progress)
+        spec = job.settings.spec(survey.benchmark)
+        inputs = Inputs(survey.benchmark, survey.documents, (), TruthOnDemand(survey.benchmark, survey.documents), ())
+        session = Session(inputs, opened, executor, Ledger(spec.max_failures), progress)
         with session.started(spec):
-            yield surveyed, BuildSession(spec, session)
-
-
-def _truth(surveyed: Survey, settings: Settings, engine: BuildSession) -> Truth:
-    """Complete the ground truth with the engine of the settings, if there is one.
-
-    Raises:
-        DataError: no page can be asked about.
-    """
-    if settings.silver is None or not surveyed.wanted:
-        truth = with_silver(surveyed)
-    else:
-        read = engine.read_pages({name: list(pages) for name, pages in surveyed.wanted.items()})
-        truth = with_silver(surveyed, read, _version(settings.silver))
-    if not truth.usable:
-        counts = named([f"{count} {name}" for name, count in truth.removed.most_common()])
-        advice = "" if settings.silver else "; give scans an engine: `silver: {kind: tesseract}` in the build's file"
-        raise DataError(f"no page can be asked about: {counts or 'there is none'}{advice}")
-    return truth
-
-
-def _version(engine: AnyOcr) -> str:
-    """Name an engine with the versions of its packages."""
-    versions = [f"{name} {version}" for name, version in installed(type(engine).packages).items()]
-    return f"{engine.kind} ({', '.join(versions)})" if versions else engine.kind
+            yield survey, BuildSession(spec, session)
 
 
 def _imported(path: Path, truth: Truth) -> Sources:

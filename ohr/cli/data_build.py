@@ -52,7 +52,9 @@ def build(
     settings = read_settings(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     job = Job(settings, folder, to, questions, force)
     if plan:
-        _print_estimate(estimate(job), as_json=as_json)
+        with bars() as progress:
+            made = estimate(job, store=store, progress=progress)
+        _print_estimate(made, as_json=as_json)
         return
     with bars() as progress:
         built = build_set(job, store=store, executor=Local(workers), progress=progress, complete=_complete)

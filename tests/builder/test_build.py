@@ -7,6 +7,7 @@ import pytest
 
 from ohr.builder.build import estimate
 from ohr.dataset.inputs import read_inputs
+from ohr.engine.progress import Quiet
 from ohr.errors import DataError, SpecError
 from ohr.spec.read import make_spec
 
@@ -124,7 +125,7 @@ def test_questions_of_a_file_are_verified_without_a_model(place, tmp_path):
 
 def test_the_cost_is_bounded_before_and_counted_after(place):
     place.write("prices: {quizmaster: {in: 1.0, out: 2.0}}\n")
-    before = estimate(place.job())
+    before = estimate(place.job(), store=place.folder / "store", progress=Quiet())
     assert place.asked == []
     after = place.build()
     (cost,) = after.costs

@@ -2,6 +2,18 @@
 
 from .complete import Truth, with_silver
 from .filters import LANGUAGES, LeftOut
-from .survey import Origin, Survey, TruthPage, survey
+from .survey import LOOK_VERSION, Look, Origin, Survey, TruthPage, look_at, survey
 
-__all__ = ["LANGUAGES", "LeftOut", "Origin", "Survey", "Truth", "TruthPage", "survey", "with_silver"]
+__all__ = [
+    "LANGUAGES",
+    "LOOK_VERSION",
+    "LeftOut",
+    "Look",
+    "Origin",
+    "Survey",
+    "Truth",
+    "TruthPage",
+    "look_at",
+    "survey",
+    "with_silver",
+]

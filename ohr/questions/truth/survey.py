@@ -1,6 +1,6 @@
 """Which pages have a ground truth already, and which need an OCR engine: the user's corrections, then text layers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -60,7 +60,46 @@ class Survey:
     notes: tuple[str, ...]
 
 
-def survey(folder: Path, corrected: Path | None = None, *, language: str = "en", dpi: int = 200) -> Survey:
+LOOK_VERSION = 1
+"""Raised when pages are looked at differently."""
+
+
+class Look(NamedTuple):
+    """A page of a PDF: its text layer as a page's text, and why that is no ground truth; empty where it is.
+
+    Attributes:
+        damaged: nothing can read it.
+    """
+
+    text: str
+    fault: str
+    damaged: bool
+
+
+def look_at(path: Path) -> list[Look]:
+    """Look at all pages of a PDF, at 75 ms each.
+
+    Raises:
+        DataError: the file is missing, empty, encrypted or no PDF.
+    """
+    layers = list(text_layer(path))
+    texts = clean_layer([layer.text for layer in layers])
+    return [
+        Look("", "", damaged=True)
+        if layer.error or sight is None
+        else Look(text, _fault(layer, sight, text), damaged=False)
+        for layer, sight, text in zip(layers, sights(path), texts, strict=True)
+    ]
+
+
+def survey(
+    folder: Path,
+    corrected: Path | None = None,
+    *,
+    language: str = "en",
+    dpi: int = 200,
+    look: Callable[[Path], Sequence[Look]] = look_at,
+) -> Survey:
     """Decide for each page of a folder where its ground truth comes from.
 
     Args:
@@ -68,6 +107,7 @@ def survey(folder: Path, corrected: Path | None = None, *, language: str = "en",
         corrected: folder of `<domain>/<document>.json` with corrected pages, each a list of {page_idx, text}.
         language: of documents whose text does not show it (ISO 639-1).
         dpi: resolution of the page images.
+        look: `look_at`, or what remembers its results.
 
     Raises:
         DataError: there is no readable document, two have one name, or a corrected file is damaged.
@@ -83,7 +123,7 @@ def survey(folder: Path, corrected: Path | None = None, *, language: str = "en",
     broken: dict[str, dict[int, str]] = {}
     for document in documents:
         own = [TruthPage(page, "corrected") for page in corrections.get(document.name, ())]
-        layer, wanted[document.name], broken[document.name] = _layer_pages(benchmark, document, own)
+        layer, wanted[document.name], broken[document.name] = _layer_pages(benchmark, document, own, look)
         known[document.name] = sorted([*own, *layer], key=lambda each: each.page.index)
     notes = (*benchmark.notes(), *sentences(faults))
     return Survey(benchmark, documents, known, _filled(wanted), _filled(broken), notes)
@@ -97,25 +137,20 @@ def open_folder(folder: Path, *, language: str = "en", dpi: int = 200) -> Benchm
 
 
 def _layer_pages(
-    benchmark: Benchmark, document: Document, own: Sequence[TruthPage]
+    benchmark: Benchmark, document: Document, own: Sequence[TruthPage], look: Callable[[Path], Sequence[Look]]
 ) -> tuple[list[TruthPage], dict[int, str], dict[int, str]]:
     """Return the pages with a good text layer, those that an engine must read, and those that nothing can read."""
     path = benchmark.pdf(document)
     left = sorted(set(range(document.pages)) - {each.page.index for each in own})
     if path is None or not left:
         return [], dict.fromkeys(left, "it is an image"), {}
-    layers, seen = list(text_layer(path)), list(sights(path))
-    texts = clean_layer([layer.text for layer in layers])
-    good, wanted, broken = [], {}, {}
-    for index in left:
-        layer, sight, text = layers[index], seen[index], texts[index]
-        if layer.error or sight is None:
-            broken[index] = "it is missing or damaged"
-        elif reason := _fault(layer, sight, text):
-            wanted[index] = reason
-        else:
-            good.append(TruthPage(Page(document.name, index, text), "text_layer"))
-    return good, wanted, broken
+    looks = look(path)
+    good = [index for index in left if not (looks[index].damaged or looks[index].fault)]
+    return (
+        [TruthPage(Page(document.name, index, looks[index].text), "text_layer") for index in good],
+        {index: looks[index].fault for index in left if looks[index].fault},
+        {index: "it is missing or damaged" for index in left if looks[index].damaged},
+    )
 
 
 def _fault(layer: Layer, sight: Sight, text: str) -> str:
