@@ -101,8 +101,7 @@ def _questions(candidate: Candidate, passages: Sequence[str] = ()) -> tuple[Ques
     whether yes is right, and whether no is: replies that are drawn by chance are all three right once in eight times.
     """
     own = templates(candidate.language)
-    direct = (own.answer if passages else own.closed_book).prompt(candidate, passages)
-    questions = (Question(direct, partial(_gives_answer, candidate)),)
+    questions = (Question(_direct(candidate, passages), partial(_gives_answer, candidate)),)
     if (right := yes_or_no_of(candidate.answers, candidate.answer_form)) is None:
         return questions
     claim = own.claim_on_passages if passages else own.claim
@@ -111,6 +110,12 @@ def _questions(candidate: Candidate, passages: Sequence[str] = ()) -> tuple[Ques
     return questions + tuple(
         Question(claim.prompt(candidate, passages, word), partial(_says, expected)) for word, expected in claims
     )
+
+
+def _direct(candidate: Candidate, passages: Sequence[str] = ()) -> Prompt:
+    own = templates(candidate.language)
+    hint = "" if yes_or_no_of(candidate.answers, candidate.answer_form) is None else own.yes_or_no
+    return (own.answer if passages else own.closed_book).prompt(candidate, passages, hint=hint)
 
 
 def _gives_answer(candidate: Candidate, reply: str) -> bool:
@@ -187,9 +192,7 @@ def _confirmed(
 ) -> Iterator[Removal]:
     """Remove questions to which too few answers from the evidence, or not most of them, are the accepted answer."""
     rule: ModelRule = "answer_not_confirmed"
-    prompts = [
-        [templates(candidate.language).answer.prompt(candidate, shown(candidate, texts))] for candidate in candidates
-    ]
+    prompts = [[_direct(candidate, shown(candidate, texts))] for candidate in candidates]
     for candidate, replies in zip(candidates, ask(models, prompts, samples), strict=True):
         given = [reply.text for (reply,) in usable(replies)]
         wrong = [text for text in given if not _gives_answer(candidate, text)]
