@@ -1,6 +1,7 @@
 """The rules on mini: its questions pass, and ones that were broken on purpose are removed by the rule of their kind."""
 
 import json
+import re
 from collections import defaultdict
 from dataclasses import replace
 from itertools import cycle
@@ -133,12 +134,13 @@ class Oracle:
     def reply(self, prompt):
         candidate = next(each for each in self.candidates if each.question in prompt.question)
         chinese, own = candidate.language == "zh", templates(candidate.language)
-        words = {"yes": "是", "no": "否", "right": "正确", "wrong": "错误", "unknown": "不知道"} if chinese else {}
+        words = {"right": "正确", "wrong": "错误", "unknown": "不知道"} if chinese else {}
         if prompt.system == own.context_dependent.system:
-            word = "yes" if prompt.question == candidate.question else "no"
-        elif prompt.system == own.task.system:
+            names = re.findall(r"\b[A-Z]\w+", candidate.question[1:]) or [candidate.question]
+            return max(names, key=len) if prompt.question == candidate.question else "无" if chinese else "none"
+        if prompt.system == own.task.system:
             return {"understanding": "理解", "reasoning": "推理"}[candidate.task] if chinese else candidate.task
-        elif not (self.sees(candidate, prompt) if prompt.passages else candidate.question in self.known):
+        if not (self.sees(candidate, prompt) if prompt.passages else candidate.question in self.known):
             word = "unknown"
         elif prompt.system in (own.claim.system, own.claim_on_passages.system):
             claimed = prompt.user.split("Somebody's answer: " if not chinese else "有人回答：")[1].split("\n")[0]

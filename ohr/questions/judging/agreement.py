@@ -119,12 +119,15 @@ def _says(
         contradicts = given.exceed(wanted, asked)
         if contradicts or ((is_number or given.numbers) and given.lack(wanted)):
             return False
-    if is_list and not all(_holds(own, item) for item in _items(wanted.text, _LIST_BETWEEN)):
+    is_dated = is_list and all(map(numbers, filter(str.strip, _LIST_BETWEEN.split(wanted.text))))
+    if is_list and not is_dated and not all(_holds(own, item) for item in _items(wanted.text, _LIST_BETWEEN)):
         return False
     if _has_further_item(given.text, content, others):
         return False
     if is_number and not is_list:
         return not content or not own or bool(content & own) or normalise(form) in _NUMBER_FORMS
+    if is_dated:  # its numbers, which are all there, tell the items apart
+        return True
     shared = len(content & own)
     return content <= own or (len(content) > 1 and 2 * shared >= _LEAST * (len(content) + len(own)))
 

@@ -16,7 +16,7 @@ from .asking import Question, Sample, ask, faults, usable
 from .passages import parts, shown
 from .settings import ModelRule, Settings
 from .templates import templates
-from .verdicts import RIGHT_WRONG, TASKS, YES_NO, Words, verdict
+from .verdicts import RIGHT_WRONG, TASKS, named_in, verdict
 
 _DEFAULTS = Settings()
 _YES_NO_WORDS = {"zh": ("是", "否")}
@@ -50,11 +50,12 @@ def model_rules(
 
 
 def _context(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]) -> Iterator[Removal]:  # noqa: ARG001 # as every check
-    """Remove questions that a judge cannot understand without their page."""
+    """Remove questions in which a judge finds no name; which document they are about only their page says."""
     prompts = [templates(candidate.language).context_dependent.prompt(candidate) for candidate in candidates]
-    reason = "judged to be understood with its page only"
-    wanted = ["yes"] * len(candidates)
-    yield from _judged("judged_context_dependent", candidates, wanted, judges, prompts, YES_NO, lambda _: reason)
+    read = [partial(named_in, candidate.question) for candidate in candidates]
+    reason = "a judge finds no name in it, by which its document could be found"
+    wanted = ["names"] * len(candidates)
+    yield from _judged("judged_context_dependent", candidates, wanted, judges, prompts, read, lambda _: reason)
 
 
 def _task(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]) -> Iterator[Removal]:
@@ -64,9 +65,9 @@ def _task(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]
         templates(candidate.language).task.prompt(candidate, shown(candidate, texts), candidate.answers[0])
         for candidate in written
     ]
-    tasks = [candidate.task for candidate in written]
+    tasks, read = [candidate.task for candidate in written], [partial(verdict, words=TASKS)] * len(written)
     yield from _judged(
-        "unfaithful_to_task", written, tasks, judges, prompts, TASKS, "judged to be a question of {}".format
+        "unfaithful_to_task", written, tasks, judges, prompts, read, "judged to be a question of {}".format
     )
 
 
@@ -76,13 +77,13 @@ def _judged(
     wanted: Sequence[str],
     judges: Sequence[Model],
     prompts: Sequence[Prompt],
-    words: Words,
+    read: Sequence[Callable[[str], str]],
     reason: Callable[[str], str],
 ) -> Iterator[Removal]:
     """Remove candidates about which most judges do not say what is wanted; where as many say either, undecided."""
     asked = ask(judges, [[prompt] for prompt in prompts])
-    for candidate, right, samples in zip(candidates, wanted, asked, strict=True):
-        said = Counter(filter(None, (verdict(reply.text, words) for (reply,) in usable(samples))))
+    for candidate, right, verdict_of, samples in zip(candidates, wanted, read, asked, strict=True):
+        said = Counter(filter(None, (verdict_of(reply.text) for (reply,) in usable(samples))))
         most = said.most_common(2)
         if not most:
             yield Removal(candidate.id, rule, faults(samples), undecided=True)
@@ -100,8 +101,7 @@ def _questions(candidate: Candidate, passages: Sequence[str] = ()) -> tuple[Ques
     whether yes is right, and whether no is: replies that are drawn by chance are all three right once in eight times.
     """
     own = templates(candidate.language)
-    direct = (own.answer if passages else own.closed_book).prompt(candidate, passages)
-    questions = (Question(direct, partial(_gives_answer, candidate)),)
+    questions = (Question(_direct(candidate, passages), partial(_gives_answer, candidate)),)
     if (right := yes_or_no_of(candidate.answers, candidate.answer_form)) is None:
         return questions
     claim = own.claim_on_passages if passages else own.claim
@@ -110,6 +110,12 @@ def _questions(candidate: Candidate, passages: Sequence[str] = ()) -> tuple[Ques
     return questions + tuple(
         Question(claim.prompt(candidate, passages, word), partial(_says, expected)) for word, expected in claims
     )
+
+
+def _direct(candidate: Candidate, passages: Sequence[str] = ()) -> Prompt:
+    own = templates(candidate.language)
+    hint = "" if yes_or_no_of(candidate.answers, candidate.answer_form) is None else own.yes_or_no
+    return (own.answer if passages else own.closed_book).prompt(candidate, passages, hint=hint)
 
 
 def _gives_answer(candidate: Candidate, reply: str) -> bool:
@@ -186,9 +192,7 @@ def _confirmed(
 ) -> Iterator[Removal]:
     """Remove questions to which too few answers from the evidence, or not most of them, are the accepted answer."""
     rule: ModelRule = "answer_not_confirmed"
-    prompts = [
-        [templates(candidate.language).answer.prompt(candidate, shown(candidate, texts))] for candidate in candidates
-    ]
+    prompts = [[_direct(candidate, shown(candidate, texts))] for candidate in candidates]
     for candidate, replies in zip(candidates, ask(models, prompts, samples), strict=True):
         given = [reply.text for (reply,) in usable(replies)]
         wrong = [text for text in given if not _gives_answer(candidate, text)]

@@ -26,9 +26,10 @@ class Template(BaseModel):
         """Characters of both messages before they are filled."""
         return len(self.system) + len(self.user)
 
-    def prompt(self, candidate: Candidate, passages: Sequence[str] = (), answer: str = "") -> Prompt:
-        """Fill in the messages."""
-        values = {"question": candidate.question, "answer": answer, "passages": "\n\n".join(passages)}
+    def prompt(self, candidate: Candidate, passages: Sequence[str] = (), answer: str = "", hint: str = "") -> Prompt:
+        """Fill in the messages; a hint follows the question."""
+        question = " ".join(filter(None, (candidate.question, hint)))
+        values = {"question": question, "answer": answer, "passages": "\n\n".join(passages)}
         user = filled(self.user, **values)
         return Prompt(candidate.question, tuple(passages), self.system, user, id=candidate.id)
 
@@ -38,6 +39,7 @@ class Templates(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    yes_or_no: Annotated[str, Field(description="The hint that is put after a question of yes or no.")]
     context_dependent: Template
     task: Template
     closed_book: Template
@@ -56,4 +58,4 @@ def templates(language: str) -> Templates:
 def longest(*names: str) -> int:
     """Return the characters of the longest of some prompts in any language, before they are filled."""
     own = [dict(templates(language)) for language in _WITH_PROMPTS]
-    return max(int(each[name].characters) for each in own for name in names)
+    return max(int(each[name].characters) + len(each["yes_or_no"]) + 1 for each in own for name in names)

@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ohr.text.chinese import HAN, HAS_HAN
+
 Words = Mapping[str, tuple[str, ...]]
 """Verdicts, each with the words that models write for it."""
 
@@ -30,6 +32,21 @@ _OPENING = " \t\r\n*_`\"'“”‘’「」『』【】[](){}<>#>-.:："
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _CHOICE = re.compile(r"[\s\"'`*]*(?:or\b|/|\||或|还是|否|,\s*no\b)")
 """Signs after the first of several words of which none is chosen: `yes or no`, 是否."""
+_NO_NAME = re.compile(
+    r"\W*(?:(?:names?|名称)\s*[:：]\W*)?(?:none|no\b(?!\. ?\d)|nothing|n/?a\b|无|没有|沒有)", re.IGNORECASE
+)
+_NAME = re.compile(f"[^\\W_{HAN}]+")
+_QUESTION_WORDS = """
+    what which who whom whose when where why how is are was were do does did has have had can must should if
+    in on at by for from to of since until after before the a an
+"""
+_ASKING = frozenset(_QUESTION_WORDS.split())
+"""Words that begin a question."""
+_BETWEEN_NAMES = re.compile(r"[\s*_`、，,;；。“”\"'《》]+")
+_COMMON = re.compile(
+    r"(?:这|该|本|此|上|下)?[张个篇份段幅]?(?:表格?|公司|文章?|文档|段落|图表?|页面?|企业|集团|报告|作者|他们?|她们?|它们?)"
+)
+"""Chinese words that are a name of nothing; in English, names have capitals."""
 _LONGEST = 4000
 """Characters of a reply that are read: its beginning, and as many of its end."""
 
@@ -47,6 +64,25 @@ def verdict(reply: str, words: Words) -> str:
 def yes_or_no(text: str) -> bool | None:
     """Return whether a text says yes or no; None where it says neither."""
     return {"yes": True, "no": False}.get(verdict(text, YES_NO))
+
+
+def named_in(question: str, reply: str) -> str:
+    """Return `names` if a reply copies a name from a question, `none` if it finds none, "" if it copies nothing.
+
+    A name has a capital in the question, or is Chinese; `table` and 该公司 are none.
+    """
+    text = unicodedata.normalize("NFKC", (value_in(reply) or after_mark(reply) or reply)[:_LONGEST]).strip()
+    if not text or _NO_NAME.match(text):
+        return "none" if text else ""
+    asked = unicodedata.normalize("NFKC", question)
+    said = {word.lower() for word in _NAME.findall(text)}
+    copied = [word for word in _NAME.findall(asked) if word.isascii() and word.lower() in said]
+    chinese = [part for part in _BETWEEN_NAMES.split(text) if len(part) > 1 and HAS_HAN.search(part) and part in asked]
+    if any(word != word.lower() and word.lower() not in _ASKING for word in copied) or not all(
+        map(_COMMON.fullmatch, chinese)
+    ):
+        return "names"
+    return "none" if copied or chinese else ""
 
 
 def value_in(text: str) -> str:

@@ -11,14 +11,15 @@ _LONGEST = 120
 
 
 def rule_name(row: FunnelRow) -> str:
-    """Write a rule's name in words, and that it was not run."""
-    return row.rule.replace("_", " ") + ("" if row.runs else " (not run)")
+    """Write a rule's name in words."""
+    return row.rule.replace("_", " ")
 
 
 def funnel(rows: Sequence[FunnelRow]) -> list[View]:
     """Arrange a funnel: the counts of all rules, then examples of each, if any removed a candidate."""
     lines: list[tuple[Cell, ...]] = [
-        (rule_name(row), row.entered, row.removed, row.undecided, row.left) for row in rows
+        (rule_name(row) + " (not run)" * (not row.runs), row.entered, row.removed, row.undecided, row.left)
+        for row in rows
     ]
     if rows:
         removed, undecided = sum(row.removed for row in rows), sum(row.undecided for row in rows)

@@ -56,18 +56,18 @@ def always(*replies):
 
 
 def test_a_judge_removes_questions_that_need_their_page():
-    judge = Scripted(lambda prompt: "no" if "rent" in prompt.user.split("?")[0] else "Yes.")
+    judge = Scripted(lambda prompt: "none" if "rent" in prompt.user else "Names: Berth 3")
     assert set(removed("judged_context_dependent", [RENT, OPEN], judge)) == {"rent"}
     assert len(judge.calls) == 1
     assert judge.calls[0][0].passages == ()
 
 
 def test_most_judges_decide_and_a_tie_is_undecided():
-    yes, no, none = always("yes"), always("no"), always("who knows")
-    assert removed("judged_context_dependent", [RENT], yes, no, yes) == {}
-    assert not removed("judged_context_dependent", [RENT], no, none, no)["rent"].undecided
-    tie = removed("judged_context_dependent", [RENT], yes, no)["rent"]
-    assert (tie.undecided, tie.reason) == (True, "judges disagree: 1 yes, 1 no")
+    names, none, unclear = always("Berth 3"), always("none"), always("who knows")
+    assert removed("judged_context_dependent", [RENT], names, none, names) == {}
+    assert not removed("judged_context_dependent", [RENT], none, unclear, none)["rent"].undecided
+    tie = removed("judged_context_dependent", [RENT], names, none)["rent"]
+    assert (tie.undecided, tie.reason) == (True, "judges disagree: 1 names, 1 none")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from ohr.contracts import Completion
 from ohr.questions.judging.asking import reply_of
-from ohr.questions.judging.verdicts import RIGHT_WRONG, TASKS, YES_NO, verdict, yes_or_no
+from ohr.questions.judging.verdicts import RIGHT_WRONG, TASKS, YES_NO, named_in, verdict, yes_or_no
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,37 @@ from ohr.questions.judging.verdicts import RIGHT_WRONG, TASKS, YES_NO, verdict, 
 )
 def test_verdicts_are_read_however_they_are_written(reply, words, expected):
     assert verdict(reply, words) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "expected"),
+    [
+        ("What is the rent of Berth 3 in Norrgate?", "Norrgate", "names"),
+        ("What is the rent of Berth 3 in Norrgate?", "Names: norrgate, berth 3", "names"),
+        ("What is the rent of Berth 3 in Norrgate?", "It names **Norrgate**.", "names"),
+        ("What is the rent of Berth 3 in Norrgate?", "none", "none"),
+        ("What is the rent of Berth 3 in Norrgate?", "Paris", ""),
+        ("What is the rent in this table?", "table", "none"),
+        ("What is the rent in this table?", "What is the rent in this table?", "none"),
+        ("What is the rent in this table?", "There is no name.", "none"),
+        ("What is the rent in this table?", "Names: none", "none"),
+        ("What is the rent in 2019?", "2019", "none"),
+        ("云岫县一共要购置多少辆公交车？", "云岫县", "names"),
+        ("云岫县一共要购置多少辆公交车？", "名称：云岫县、公交车", "names"),
+        ("该公司的收入是多少？", "该公司", "none"),
+        ("该公司的收入是多少？", "无", "none"),
+        ("PilotLog有多少段落？", "PilotLog", "names"),
+        ("What weighs Regulator No. 27?", "No. 27", "names"),
+        ("What?", "", ""),
+    ],
+)
+def test_a_name_counts_where_the_question_has_it(question, reply, expected):
+    assert named_in(question, reply) == expected
+
+
+@given(st.text(), st.text())
+def test_no_reply_about_names_raises(question, reply):
+    assert named_in(question, reply) in ("names", "none", "")
 
 
 def test_yes_and_no_of_answers():
