@@ -26,11 +26,13 @@ from ohr.questions.funnel import Funnel
 from ohr.questions.imports import Repair, read_candidates
 from ohr.questions.judging import model_rules, prompts_bound
 from ohr.questions.review.decisions import FILE as DECISIONS
+from ohr.questions.review.decisions import read_decisions
 from ohr.questions.review.outcome import Reviewed, ReviewerAgreement, agreements, reviewed_by, with_review
 from ohr.questions.rules import RULES
 from ohr.questions.truth import Survey, Truth, with_silver
 from ohr.questions.verify import verify
-from ohr.questions.writing import join, plan_writing, prompts_of, write
+from ohr.questions.writing import asked_for, join, plan_writing, prompts_of, write
+from ohr.runner.prompt_sizes import size_of
 from ohr.store import open_store
 
 
@@ -131,6 +133,8 @@ def build(
     check_places(job.folder, job.out)
     check_target(job.out, force=job.force)
     check_models(settings, writes=job.imported is None)
+    if (job.out / DECISIONS).exists():
+        read_decisions(job.out / DECISIONS)  # a mistake in it is found before anything is spent
     with _engine(job, store, executor, progress) as (survey, engine):
         truth = ground_truth(survey, settings, engine)
         sources = _imported(job.imported, truth) if job.imported else _written(settings, truth, engine)
@@ -179,14 +183,22 @@ def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
         candidates = len(read_candidates(job.imported, truth.texts).candidates)
     else:
         assert settings.writer is not None
-        plan = plan_writing(truth.usable, settings.file.questions, settings.file.seed)
-        costs.append(bound(settings.writer, "writing", prompts_of(plan.assignments), prices))
-        candidates = sum(each.questions for each in plan.assignments)
+        wanted = settings.file.questions
+        plan = plan_writing(truth.usable, wanted, settings.file.seed)
+        prompts, joined = prompts_of(plan.assignments), asked_for(wanted)[1]
+        costs.append(bound(settings.writer, "writing", prompts, prices))
+        if joined and prompts:
+            each = max(size_of(settings.writer.stage, [prompt]) for prompt in prompts)
+            costs.append(cost_of(settings.writer, "writing on two pages", joined, joined * each, prices))
+        candidates = sum(each.questions for each in plan.assignments) + joined
         notes += plan.notes
-    costs += _bounds_of_rules(settings, candidates)
+    costs += _bounds_of_rules(settings, candidates, truth)
     if settings.silver and unread:
-        notes.append(f"{counted(unread, 'page')} to be read by {settings.silver.kind}: not in these counts")
-    return Estimate(survey, sum(len(pages) for pages in truth.usable.values()), tuple(costs), tuple(notes))
+        notes.append(
+            f"{counted(unread, 'page')} to be read by {settings.silver.kind}: questions about them are not counted here"
+        )
+    pages = sum(len(pages) for pages in truth.usable.values())
+    return Estimate(survey, pages, tuple(costs), tuple(notes))
 
 
 @contextmanager
@@ -230,16 +242,20 @@ def _nothing(sources: Sources) -> str:
 
 _CHARACTERS = 1500
 """Characters of a question, its answer and evidence, for a bound: 99% of OHRBench's in three domains have 1,147."""
-_PER_TOKEN = 3
-"""Characters of a token at least, in English."""
+_PER_TOKEN = {"en": 3, "zh": 1}
+"""Characters of a token at least."""
 
 
-def _bounds_of_rules(settings: Settings, candidates: int) -> Iterator[Cost]:
-    """Bound what the rules that ask models ask, shared evenly among those that answer, or judge."""
+def _bounds_of_rules(settings: Settings, candidates: int, truth: Truth) -> Iterator[Cost]:
+    """Bound what the rules that ask models ask, by model."""
     judges, answerers = settings.judges, settings.answerers
     rules = prompts_bound(candidates, settings.file.verification, len(judges), len(answerers), _CHARACTERS)
+    size = min(_PER_TOKEN.get(document.language, 3) for document in truth.documents) if truth.documents else 1
     for rule, most in rules.items():
         models = answerers if rule.startswith("answer") else judges
+        each = -(
+            -most.prompts // max(candidates, 1) // len(models)
+        )  # where samples are not shared evenly, the larger part
         for model in models:
-            calls, tokens = -(-most.prompts // len(models)), most.characters // _PER_TOKEN // len(models)
-            yield cost_of(model, rule.replace("_", " "), calls, tokens, settings.file.prices)
+            tokens = candidates * each * (most.characters // max(most.prompts, 1)) // size
+            yield cost_of(model, rule.replace("_", " "), candidates * each, tokens, settings.file.prices)

@@ -53,9 +53,10 @@ def ground_truth(survey: Survey, settings: Settings, engine: BuildSession) -> Tr
         read = engine.read_pages({name: list(pages) for name, pages in survey.wanted.items()})
         truth = with_silver(survey, read, _version(settings.silver))
     if not truth.usable:
-        counts = named([f"{count} {name}" for name, count in truth.removed.most_common()])
-        advice = "" if settings.silver else "; give scans an engine: `silver: {kind: tesseract}` in the build's file"
-        raise DataError(f"no page can be asked about: {counts or 'there is none'}{advice}")
+        counts = named([f"{count} {name.replace('_', ' ')}" for name, count in truth.removed.most_common()])
+        scans = truth.removed["unread"] and not settings.silver
+        advice = "; give scans an engine: `silver: {kind: tesseract}` in the build's file" if scans else ""
+        raise DataError("\n  ".join([f"no page can be asked about: {counts or 'there is none'}{advice}", *truth.notes]))
     return truth
 
 

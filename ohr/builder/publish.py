@@ -1,14 +1,15 @@
 """The set's folder: a new set takes the place of an older one, and what people wrote into the folder stays."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from shutil import rmtree
 
 from ohr.errors import DataError
+from ohr.files.built_set import FILE as SET_FILE
 from ohr.files.json_input import mapping_in
 from ohr.messages.wording import named
-from ohr.results.folder.replace import RECORD, refuse, set_aside
+from ohr.results.folder.replace import RECORD, UNFINISHED, refuse, set_aside
 from ohr.results.folder.whole_files import damaged, listed, replaced
 from ohr.unfinished import unfinished
 
@@ -33,29 +34,45 @@ def check_target(out: Path, *, force: bool) -> None:
     Raises:
         DataError: it has files and no set of questions, or data of the set were changed by hand.
     """
-    known = mapping_in(out / RECORD)
-    if not known:
-        return refuse(out, "--to", force=force)
-    if (changed := _changed(out)) and not force:
+    if _is_set(out):
+        if not force:
+            _refuse_changed(out, mapping_in(out / RECORD))
+    else:
+        refuse(out, "--to", force=force)
+
+
+def _is_set(out: Path) -> bool:
+    """Report whether a folder has a set, or a part of one since a build was killed while it moved the files."""
+    return (out / UNFINISHED).exists() or bool(mapping_in(out / RECORD)) or (out / SET_FILE).exists()
+
+
+def _refuse_changed(out: Path, names: Collection[str]) -> None:
+    if changed := _changed(out, names):
         raise DataError(
-            f"{out}: changed since they were written: {named(changed)}. A build would overwrite them: correct pages in "
-            "the folder `corrected` and questions by `ohr data review`, or add --force, which keeps them as "
-            "NAME.bak-TIME"
+            f"{out}: no build wrote these files, or they were changed since: {named(changed)}. A build would write "
+            "over them: correct pages in the folder `corrected` and questions by `ohr data review`, or add --force, "
+            "which keeps them as NAME.bak-TIME"
         )
-    return None
 
 
-def _changed(out: Path) -> list[str]:
+def _changed(out: Path, names: Collection[str]) -> list[str]:
+    """List files that are not as a build wrote them; none while an interrupted build is continued."""
+    if (out / UNFINISHED).exists():
+        return []
     known = mapping_in(out / RECORD)
     return [
         name
-        for name, about in known.items()
-        if name not in (STUDY, DATASHEET) and (out / name).exists() and damaged(out, {name: about}, hashes=True)
+        for name in names
+        if name not in (STUDY, DATASHEET)
+        and (out / name).exists()
+        and (name not in known or damaged(out, {name: known[name]}, hashes=True))
     ]
 
 
 def publish(out: Path, write: Callable[[Path], None], *, force: bool = False) -> list[str]:
     """Write a set's files beside its folder, then move them into it; returns the names of files that people own.
+
+    A build that is killed meanwhile leaves a mark, and the next one moves all files again.
 
     Args:
         write: writes all files into the folder that it is given.
@@ -65,39 +82,54 @@ def publish(out: Path, write: Callable[[Path], None], *, force: bool = False) ->
         DataError: as `check_target`, or a file cannot be written.
     """
     check_target(out, force=force)
-    if force and not mapping_in(out / RECORD):
-        set_aside(out)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         new = unfinished(out.parent, "")
         new.mkdir()
         try:
             write(new)
-            return _move(new, out)
+            return _move(new, out, force=force)
         finally:
             rmtree(new, ignore_errors=True)
     except OSError as error:
         raise DataError(f"{error.filename or out}: cannot be written: {error.strerror}") from None
 
 
-def _move(new: Path, out: Path) -> list[str]:
-    known, changed = mapping_in(out / RECORD), _changed(out)
-    for name in changed:
-        set_aside(out / name)
+def _move(new: Path, out: Path, *, force: bool) -> list[str]:
     files = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-    study = out / STUDY
-    as_written = STUDY in known and not damaged(out, {STUDY: known[STUDY]}, hashes=True)
-    own = [STUDY] if STUDY in files and study.exists() and not as_written else []
+    if not _is_set(out):
+        set_aside(out)
+    known = mapping_in(out / RECORD)
+    if not force:
+        _refuse_changed(out, files)
+    for name in _changed(out, {*files, *known}):
+        set_aside(out / name)
+    own = _own(out, files)
+    out.mkdir(exist_ok=True)
+    (out / UNFINISHED).write_text('{"command": "data build"}\n', encoding="utf-8")
     record = listed(new, [path for name, path in files.items() if name not in own])
-    for name, path in files.items():
-        if name not in own:
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
-            path.replace(out / name)
-    for name in known.keys() - files.keys() - set(changed):
+    for name in files.keys() - set(own):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        files[name].replace(out / name)
+    for name in known.keys() - files.keys():
         (out / name).unlink(missing_ok=True)
+        _remove_empty(out, (out / name).parent)
     with replaced(out / RECORD) as path:
         path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    for folder in sorted((path for path in out.rglob("*") if path.is_dir()), reverse=True):
-        if not any(folder.iterdir()):
-            folder.rmdir()
+    (out / UNFINISHED).unlink()
     return own
+
+
+def _own(out: Path, files: Collection[str]) -> list[str]:
+    """Return the study where it was changed since it was written."""
+    known = mapping_in(out / RECORD)
+    if STUDY not in files or not (out / STUDY).exists():
+        return []
+    as_written = STUDY in known and not damaged(out, {STUDY: known[STUDY]}, hashes=True)
+    return [] if as_written else [STUDY]
+
+
+def _remove_empty(out: Path, folder: Path) -> None:
+    while folder != out and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent

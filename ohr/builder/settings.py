@@ -11,7 +11,7 @@ from ohr.contracts import AnyOcr, Benchmark, Generator, Stage
 from ohr.errors import SpecError
 from ohr.messages.wording import named
 from ohr.questions.judging import Settings as Verification
-from ohr.questions.writing import Wanted
+from ohr.questions.writing import Wanted, entities_of
 from ohr.runner.preflight import refuse_unready
 from ohr.spec.build import Builder
 from ohr.spec.file_keys import LIMITS, Limits
@@ -203,10 +203,13 @@ def check_models(settings: Settings, *, writes: bool) -> None:
     Raises:
         SpecError: questions are to be written, and nothing writes them.
         PluginError: one cannot run; the message lists all.
+        MissingExtra: spaCy is not installed, and the settings name a model of it.
     """
     if writes and settings.writer is None:
         raise SpecError("nothing writes questions: name a file with a `writer` by --spec, or give yours by --questions")
     if unnamed := [each.name for each in settings.models if getattr(each.stage, "model", None) == PLACEHOLDER]:
         raise SpecError(f"generator {unnamed[0]}: name your model in place of {PLACEHOLDER}")
+    if writes:
+        entities_of({}, settings.file.questions.entities)
     stages: list[Stage] = [each.stage for each in settings.models]
     refuse_unready([*stages, *([settings.silver] if settings.silver else [])])

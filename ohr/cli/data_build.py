@@ -86,7 +86,7 @@ def _print_estimate(made: "Estimate", *, as_json: bool) -> None:
         say_json({"documents": len(made.survey.documents), "usable_pages": made.pages, "at_most": made.costs})
         return
     say(f"{counted(len(made.survey.documents), 'document')}, {counted(made.pages, 'page')} to ask about")
-    say("at most, if no rule removes a question before the next and every reply is as long as `max_tokens`:")
+    say("at most, if no rule removes a question before the next, replies have `max_tokens`, and none is tried again:")
     _costs(made.costs, "task")
     say_first("notes:", made.notes)
 

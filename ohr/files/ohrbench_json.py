@@ -184,7 +184,9 @@ def _unread(reason: str, where: str, detail: str = "") -> Reading:
 
 def _where(path: Path, name: str) -> str:
     """Name a document in faults: `<base>/<domain>/<document>`."""
-    return f"{path.parents[name.count('/')].name}/{name}"
+    depth = name.count("/")  # a relative path may have fewer parents than the document has folders
+    base = path.absolute().parents
+    return f"{base[min(depth, len(base) - 1)].name}/{name}"
 
 
 def _number(entry: Any) -> int | None:

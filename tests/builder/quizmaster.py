@@ -23,6 +23,7 @@ class Quizmaster(Generator):
     seconds: Annotated[float, execution("How long a reply takes.")] = 0.0
     knows: Annotated[bool, Field(description="Answers without documents, too.")] = False
     says: Annotated[str, Field(description="Its reply to everything; by default what is asked for.")] = ""
+    fails: Annotated[str, Field(description="Why it fails, where it does.")] = ""
     temperature: float = 0.0
 
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
@@ -33,6 +34,9 @@ class Quizmaster(Generator):
                     digest = sha256(f"{prompt.system}{prompt.user}{prompt.attempt}".encode()).hexdigest()
                     opened.write(f"{digest[:16]} {prompt.system[:20]}\n".encode())
             sleep(self.seconds)
+            if self.fails:
+                yield Completion("", finish="error", error=self.fails)
+                continue
             yield Completion(self.says or self._reply(prompt), len(prompt.user) // 4, 20)
 
     def _reply(self, prompt: Prompt) -> str:

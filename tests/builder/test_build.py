@@ -8,7 +8,9 @@ import pytest
 from ohr.builder.build import estimate
 from ohr.dataset.inputs import read_inputs
 from ohr.engine.progress import Quiet
-from ohr.errors import DataError, SpecError
+from ohr.errors import DataError, PluginError, SpecError
+from ohr.questions.records import read_records
+from ohr.questions.review.decisions import FILE, Decision, add_decision, candidate_digest
 from ohr.spec.read import make_spec
 
 
@@ -88,8 +90,6 @@ def test_a_model_that_answers_nonsense_is_counted(place, says):
 
 
 def test_decisions_of_a_review_are_in_the_next_build(place):
-    from ohr.questions.review.decisions import FILE, Decision, add_decision, candidate_digest
-
     first = place.build()
     gone, changed = first.questions[:2]
     add_decision(place.out / FILE, Decision(gone.id, candidate_digest(gone), "ada", "drop"))
@@ -133,6 +133,56 @@ def test_the_cost_is_bounded_before_and_counted_after(place):
     assert cost.calls <= sum(each.calls for each in before.costs)
     assert cost.tokens_in <= sum(each.tokens_in for each in before.costs)
     assert before.costs[0].task == "writing"
+
+
+def test_models_that_fail_leave_the_older_set(place):
+    first = place.build()
+    with pytest.raises(PluginError, match=r"generator away: \d+ of \d+ prompts failed, the last since .*out of order"):
+        place.build("answerers=[{kind: quizmaster, name: away, fails: out of order}]")
+    with pytest.raises(PluginError, match=r"generator quizmaster: \d+ of \d+ prompts failed"):
+        place.build("writer={kind: quizmaster, fails: out of order}")
+    assert [question.id for question in study(place.out).questions] == [question.id for question in first.questions]
+
+
+def test_dropped_questions_are_in_the_record(place):
+    first = place.build()
+    gone = first.questions[0]
+    add_decision(place.out / FILE, Decision(gone.id, candidate_digest(gone), "ada", "drop", "dull"))
+    row = place.build().funnel.rows[-1]
+    assert (row.rule, row.entered, row.removed, row.left) == (
+        "review",
+        len(first.questions),
+        1,
+        len(first.questions) - 1,
+    )
+    about = json.loads((place.out / "set.json").read_text())
+    assert about["funnel"][-1]["left"] == about["counts"]["questions"] == len(first.questions) - 1
+    (dropped,) = (record for record in read_records(place.out / "candidates.jsonl") if record.candidate.id == gone.id)
+    assert (dropped.removal.rule, dropped.removal.reason) == ("review", "dropped by ada: dull")
+
+
+def test_what_a_set_says_of_its_models_is_for_others(place):
+    place.build("writer.name=writer")
+    about = json.loads((place.out / "set.json").read_text())
+    (model,) = about["models"]
+    assert model["settings"] == {"kind": "quizmaster", "knows": False, "temperature": 0.0}
+    assert str(place.folder) not in (place.out / "README.md").read_text() + (place.out / "set.json").read_text()
+
+
+@pytest.mark.parametrize("text", ["not json\n", '{"candidate": "q1"}\n'])
+def test_mistakes_in_decisions_are_found_before_a_model_is_asked(place, text):
+    place.out.mkdir()
+    (place.out / FILE).write_text(text)
+    (place.out / "set.json").write_text("{}")
+    with pytest.raises(DataError, match=r"decisions.jsonl:1: "):
+        place.build()
+    assert place.asked == []
+
+
+def test_a_file_that_nobody_completed_is_refused(place):
+    place.spec.write_text("writer: {kind: openai, base_url: http://127.0.0.1:9/v1, model: MODEL}\n")
+    with pytest.raises(SpecError, match="generator openai: name your model in place of MODEL"):
+        place.build()
 
 
 @pytest.mark.parametrize(

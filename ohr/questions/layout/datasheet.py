@@ -16,7 +16,6 @@ FILL_IN = "## Licence and contact"
 """Heading of the last part, which people fill in, and which a new build leaves as it is."""
 
 _TO_FILL_IN = """
-
 - Licence of the documents: TODO
 - Licence of the questions and answers: TODO
 - Personal or confidential data in the documents: TODO
@@ -42,7 +41,7 @@ def datasheet(content: Mapping[str, Any], notes: Sequence[str], about: About, be
         about: how the set was made.
         before: an earlier README of the set, whose filled-in part stays.
     """
-    _, heading, filled_in = before.partition(FILL_IN)
+    _, heading, filled_in = before.partition(f"\n{FILL_IN}\n")
     parts = (
         (f"# {about.title}", _summary(content)),
         ("## Sources", _sources(content, notes)),
@@ -53,7 +52,7 @@ def datasheet(content: Mapping[str, Any], notes: Sequence[str], about: About, be
         ("## Known limits", _limits(content, about)),
     )
     body = "\n\n".join("\n\n".join((title, *paragraphs)) for title, paragraphs in parts)
-    return f"{body}\n\n{FILL_IN}{filled_in.rstrip() if heading else _TO_FILL_IN}"
+    return f"{body}\n\n{FILL_IN}\n{filled_in.rstrip() if heading else _TO_FILL_IN}"
 
 
 def _summary(content: Mapping[str, Any]) -> Iterator[str]:
@@ -99,8 +98,11 @@ def _verification(about: About) -> Iterator[str]:
     if about.funnel:
         yield "Each rule got what the rules above it let pass:"
         yield _table(
-            ("rule", "entered", "removed", "left"),
-            ((row.rule, row.entered, row.removed, row.left) for row in about.funnel),
+            ("rule", "entered", "removed", "undecided", "left"),
+            (
+                (row.rule if row.runs else f"{row.rule} (not run)", row.entered, row.removed, row.undecided, row.left)
+                for row in about.funnel
+            ),
         )
     else:
         yield "The questions were not verified."

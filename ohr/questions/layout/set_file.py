@@ -36,7 +36,15 @@ def set_file(
         "models": [model._asdict() for model in about.models],
         "settings": dict(about.settings),
         "funnel": [
-            {"rule": row.rule, "entered": row.entered, "removed": row.removed, "left": row.left} for row in about.funnel
+            {
+                "rule": row.rule,
+                "entered": row.entered,
+                "removed": row.removed,
+                "undecided": row.undecided,
+                "left": row.left,
+                "runs": row.runs,
+            }
+            for row in about.funnel
         ],
         "agreement": [
             {**asdict(each), "kappa": None if isnan(each.kappa) else each.kappa} for each in about.agreements

@@ -125,8 +125,13 @@ def survey(
         own = [TruthPage(page, "corrected") for page in corrections.get(document.name, ())]
         layer, wanted[document.name], broken[document.name] = _layer_pages(benchmark, document, own, look)
         known[document.name] = sorted([*own, *layer], key=lambda each: each.page.index)
-    notes = (*benchmark.notes(), *sentences(faults))
-    return Survey(benchmark, documents, known, _filled(wanted), _filled(broken), notes)
+    notes = (_from(folder, note) for note in (*benchmark.notes(), *sentences(faults)))
+    return Survey(benchmark, documents, known, _filled(wanted), _filled(broken), tuple(notes))
+
+
+def _from(folder: Path, note: str) -> str:
+    """Return a note with paths from the folder on: a set is given to others, to whom the rest says nothing."""
+    return note.replace(f"{folder.absolute()}/", "")
 
 
 def open_folder(folder: Path, *, language: str = "en", dpi: int = 200) -> Benchmark:
