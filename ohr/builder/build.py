@@ -129,22 +129,13 @@ def build(
         SpecError, PluginError: the settings cannot be run.
         TooManyFailures: more items failed than the settings allow; what is done is kept.
     """
+    _check(job)
     settings = job.settings
-    check_places(job.folder, job.out)
-    check_target(job.out, force=job.force)
-    check_models(settings, writes=job.imported is None)
-    if (job.out / DECISIONS).exists():
-        read_decisions(job.out / DECISIONS)  # a mistake in it is found before anything is spent
     with _engine(job, store, executor, progress) as (survey, engine):
         truth = ground_truth(survey, settings, engine)
         sources = _imported(job.imported, truth) if job.imported else _written(settings, truth, engine)
         engine.refuse_failing()
-        if not sources.candidates:
-            raise DataError(_nothing(sources))
-        judges = [engine.model(each, Judging) for each in settings.judges]
-        answerers = [engine.model(each, Answering, settings.file.sampling_temperature) for each in settings.answerers]
-        rules = (*RULES, *model_rules(judges, answerers, settings.file.verification))
-        funnel = verify(sources.candidates, truth.texts, rules)
+        funnel = _verified(settings, sources, truth, engine)
         engine.refuse_failing()
         prices, warnings = settings.file.prices, tuple(engine.session.ledger.warnings)
     reviewed, decided = reviewed_by(job.out / DECISIONS, funnel.survivors)
@@ -201,6 +192,15 @@ def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
     return Estimate(survey, pages, tuple(costs), tuple(notes))
 
 
+def _check(job: Job) -> None:
+    """Refuse what would make a build fail, before anything is spent."""
+    check_places(job.folder, job.out)
+    check_target(job.out, force=job.force)
+    check_models(job.settings, writes=job.imported is None)
+    if (job.out / DECISIONS).exists():
+        read_decisions(job.out / DECISIONS)
+
+
 @contextmanager
 def _engine(
     job: Job, store: Path | str, executor: Executor, progress: Progress
@@ -233,6 +233,20 @@ def _written(settings: Settings, truth: Truth, engine: BuildSession) -> Sources:
     faults = Counter(single.fault_counts) + Counter(joined.fault_counts)
     notes = (*single.notes, *joined.notes)
     return Sources(tuple(candidates.values()), notes, (), asked, tuple(faults.most_common()))
+
+
+def _verified(settings: Settings, sources: Sources, truth: Truth, engine: BuildSession) -> Funnel:
+    """Run all rules, first those without a model.
+
+    Raises:
+        DataError: there is no candidate.
+    """
+    if not sources.candidates:
+        raise DataError(_nothing(sources))
+    judges = [engine.model(each, Judging) for each in settings.judges]
+    answerers = [engine.model(each, Answering, settings.file.sampling_temperature) for each in settings.answerers]
+    rules = model_rules(judges, answerers, settings.file.verification)
+    return verify(sources.candidates, truth.texts, (*RULES, *rules))
 
 
 def _nothing(sources: Sources) -> str:

@@ -9,6 +9,7 @@ from ohr.errors import DataError
 from ohr.files.built_set import FILE as SET_FILE
 from ohr.files.json_input import mapping_in
 from ohr.messages.wording import named
+from ohr.questions.layout.datasheet import has_part_to_fill_in
 from ohr.results.folder.replace import RECORD, UNFINISHED, refuse, set_aside
 from ohr.results.folder.whole_files import damaged, listed, replaced
 from ohr.unfinished import unfinished
@@ -63,9 +64,10 @@ def _changed(out: Path, names: Collection[str]) -> list[str]:
     return [
         name
         for name in names
-        if name not in (STUDY, DATASHEET)
+        if name != STUDY
         and (out / name).exists()
         and (name not in known or damaged(out, {name: known[name]}, hashes=True))
+        and not (name == DATASHEET and has_part_to_fill_in(out / name))
     ]
 
 

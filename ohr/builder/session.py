@@ -122,7 +122,7 @@ class BuildSession:
         usage.new_out += new * reply.tokens_out
 
     def refuse_failing(self) -> None:
-        """Refuse to go on with models that fail, so that no set is written that lacks what they would have kept.
+        """Refuse models that fail, so that no set is written that lacks what they would have kept.
 
         Raises:
             PluginError: more than half of a model's prompts failed.

@@ -51,7 +51,7 @@ class Start:
         files: content by path; nothing is written yet.
         spec: path of the spec among them.
         notes: the findings, in sentences.
-        commands: to go on with.
+        commands: that come next.
     """
 
     files: dict[Path, str]

@@ -40,12 +40,20 @@ def test_a_second_build_replaces_and_removes_what_the_first_wrote(tmp_path):
 def test_decisions_and_a_study_that_people_completed_stay(tmp_path):
     out = tmp_path / "mine"
     publish(out, writer(a="1", README_md="first", study_yaml="seed: 0"))
-    (out / "README.md").write_text("first, licensed")
+    (out / "README.md").write_text("first\n## Licence and contact\nCC BY\n")
     (out / "study.yaml").write_text("seed: 7")
     (out / "decisions.jsonl").write_text("{}\n")
     for _ in range(2):
         assert publish(out, writer(a="2", README_md="second", study_yaml="seed: 1")) == ["study.yaml"]
     assert content(out) == {"a": "2", "README.md": "second", "study.yaml": "seed: 7", "decisions.jsonl": "{}\n"}
+
+
+def test_a_datasheet_without_the_part_of_people_is_not_written_over(tmp_path):
+    out = tmp_path / "mine"
+    publish(out, writer(README_md="first"))
+    (out / "README.md").write_text("my own words")
+    with pytest.raises(DataError, match=r"changed since: README\.md"):
+        publish(out, writer(README_md="second"))
 
 
 def test_data_that_were_changed_by_hand_are_not_overwritten(tmp_path):

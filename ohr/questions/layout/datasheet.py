@@ -5,6 +5,7 @@ Its parts follow T. Gebru et al., Datasheets for Datasets (2021), as far as a pr
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 from ohr.files.built_set import silver_sentence
@@ -15,6 +16,7 @@ from .about import About
 FILL_IN = "## Licence and contact"
 """Heading of the last part, which people fill in, and which a new build leaves as it is."""
 
+_PART = f"\n{FILL_IN}\n"
 _TO_FILL_IN = """
 - Licence of the documents: TODO
 - Licence of the questions and answers: TODO
@@ -32,6 +34,11 @@ _OF_LAYERS = (
 )
 
 
+def has_part_to_fill_in(path: Path) -> bool:
+    """Report whether a README has the part that people fill in, which the next one takes over."""
+    return _PART in path.read_text(encoding="utf-8", errors="replace")
+
+
 def datasheet(content: Mapping[str, Any], notes: Sequence[str], about: About, before: str = "") -> str:
     """Return the README of a set.
 
@@ -41,7 +48,7 @@ def datasheet(content: Mapping[str, Any], notes: Sequence[str], about: About, be
         about: how the set was made.
         before: an earlier README of the set, whose filled-in part stays.
     """
-    _, heading, filled_in = before.partition(f"\n{FILL_IN}\n")
+    _, heading, filled_in = before.partition(_PART)
     parts = (
         (f"# {about.title}", _summary(content)),
         ("## Sources", _sources(content, notes)),

@@ -213,7 +213,7 @@ class TestDatasheet:
         about = About(
             "Harbors",
             [ModelUse("qwen", "writes", "2.5", {"temperature": 0.7})],
-            [FunnelRow("near_duplicate", 3, 1, ())],
+            [FunnelRow("near_duplicate", 3, 1)],
             [ReviewerAgreement(("Ann", "Bo"), 8, 6, 0.5), ReviewerAgreement(("Ann", "Cy"), 0, 0, float("nan"))],
             limits=["Only one harbor."],
         )
@@ -225,7 +225,7 @@ class TestDatasheet:
             f"| law/a | law/a | en | 2 | `{digest}` |",
             "| the PDF's own text layer | 2 |",
             "| text | 1 |",
-            "| near_duplicate | 3 | 1 | 2 |",
+            "| near_duplicate | 3 | 1 | 0 | 2 |",
             "| qwen | writes | 2.5 | temperature: 0.7 |",
             "| Ann and Bo | 8 | 6 | 0.50 |",
             "| Ann and Cy | 0 | 0 |  |",
