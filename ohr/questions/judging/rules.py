@@ -69,8 +69,8 @@ def _task(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]
     yield from _judged("unfaithful_to_task", written, tasks, judges, prompts, read, _other_task)
 
 
-def _other_task(wanted: str, judged: str) -> str:
-    return f"written as a question of {wanted}, judged to be one of {judged}"
+def _other_task(task: str, judged: str) -> str:
+    return f"written as a question of {task}, judged to be one of {judged}"
 
 
 def _judged(
