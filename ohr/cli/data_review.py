@@ -181,7 +181,7 @@ def _print_summary(
         say(f"the decisions of {reviewer} alone:")
     print_summary(summary, {record.candidate.id: record.candidate.question for record in records})
     if _holds_verdicts(folder, [record.candidate for record in records if not record.removal]):
-        say(f"{folder} has these questions already: no decision is to be taken up.")
+        say(f"{folder} has all verdicts already.")
     else:
         say("The same `ohr data build` command again writes the reviewed set; it asks no model twice.")
 

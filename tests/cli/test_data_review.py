@@ -237,9 +237,7 @@ def test_a_set_that_has_its_decisions_needs_no_build(review, written, tmp_path):
     write_set(written[1:3])
     assert review("--summary").stdout.splitlines()[-1] == AGAIN
     write_set([replace(written[1], question=edit.question), written[2]])
-    assert (
-        review("--summary").stdout.splitlines()[-1] == "out has these questions already: no decision is to be taken up."
-    )
+    assert review("--summary").stdout.splitlines()[-1] == "out has all verdicts already."
 
 
 def test_a_page_that_an_engine_read_is_marked_until_it_is_corrected(review, written, tmp_path):

@@ -82,7 +82,10 @@ def _judged(
     read: Sequence[Callable[[str], str]],
     reason: Callable[[str, str], str],
 ) -> Iterator[Removal]:
-    """Remove candidates about which most judges do not say what is wanted; where as many say either, undecided."""
+    """Remove candidates about which most judges do not say what is wanted; where as many say either, undecided.
+
+    `reason` is made of what is wanted and what they say.
+    """
     asked = ask(judges, [[prompt] for prompt in prompts])
     for candidate, right, verdict_of, samples in zip(candidates, wanted, read, asked, strict=True):
         said = Counter(filter(None, (verdict_of(reply.text) for (reply,) in usable(samples))))

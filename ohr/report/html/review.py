@@ -65,7 +65,8 @@ class Review:
             raise DataError("a review needs the name of the reviewer, which is written with each decision")
         self._candidates, self._pages, self._path, self._reviewer = candidates, pages, path, reviewer.strip()
         self._removed = removed or {}
-        self._lock = Lock()  # of the file, and of page images, whose makers need not bear two threads
+        self._lock = Lock()  # of the file
+        self._image_lock = Lock()  # makers of page images need not bear two threads; no verdict waits for them
         self.token = secrets.token_urlsafe(24)
         saved = read_decisions(path) if path.exists() else []
         own = remaining_decisions(decision for decision in saved if decision.reviewer == self._reviewer)
@@ -107,7 +108,7 @@ class Review:
         candidate, page = self._candidate(values["place"]), int(values["page"])
         if page not in candidate.pages:
             raise DataError(f"candidate {candidate.id} has no evidence on page {page + 1}")
-        with self._lock:
+        with self._image_lock:
             return "image/webp", webp(self._pages.image(candidate.document, page), _WIDTH)
 
     def decide(self, content: bytes) -> tuple[str, bytes]:
