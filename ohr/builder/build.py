@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ohr.builder.costs import Cost, bound, cost_of, spent, spent_now
 from ohr.builder.documents import ground_truth, surveyed
-from ohr.builder.publish import check_target, publish
-from ohr.builder.session import BuildSession
+from ohr.builder.publish import check_places, check_target, publish
+from ohr.builder.session import Answering, BuildSession, Judging, Writing
 from ohr.builder.settings import Settings, check_models
 from ohr.builder.write_files import write_files
 from ohr.dataset.inputs import Inputs
@@ -26,7 +26,7 @@ from ohr.questions.funnel import Funnel
 from ohr.questions.imports import Repair, read_candidates
 from ohr.questions.judging import model_rules, prompts_bound
 from ohr.questions.review.decisions import FILE as DECISIONS
-from ohr.questions.review.outcome import Reviewed, ReviewerAgreement, agreements, reviewed_by
+from ohr.questions.review.outcome import Reviewed, ReviewerAgreement, agreements, reviewed_by, with_review
 from ohr.questions.rules import RULES
 from ohr.questions.truth import Survey, Truth, with_silver
 from ohr.questions.verify import verify
@@ -77,6 +77,7 @@ class Built:
         questions: of the set: survivors after review.
         costs: of all replies; `costs_now` of those that were not in the store.
         notes: sentences about what was left out.
+        wanted: questions that the settings ask for.
         own: files of the folder that people completed, which did not change.
     """
 
@@ -89,6 +90,7 @@ class Built:
     costs: tuple[Cost, ...]
     costs_now: tuple[Cost, ...]
     notes: tuple[str, ...]
+    wanted: int
     own: tuple[str, ...] = ()
 
     @property
@@ -126,19 +128,23 @@ def build(
         TooManyFailures: more items failed than the settings allow; what is done is kept.
     """
     settings = job.settings
+    check_places(job.folder, job.out)
     check_target(job.out, force=job.force)
     check_models(settings, writes=job.imported is None)
     with _engine(job, store, executor, progress) as (survey, engine):
         truth = ground_truth(survey, settings, engine)
         sources = _imported(job.imported, truth) if job.imported else _written(settings, truth, engine)
+        engine.refuse_failing()
         if not sources.candidates:
             raise DataError(_nothing(sources))
-        judges = [engine.model(each, "judging") for each in settings.judges]
-        answerers = [engine.model(each, "answering", settings.file.sampling_temperature) for each in settings.answerers]
+        judges = [engine.model(each, Judging) for each in settings.judges]
+        answerers = [engine.model(each, Answering, settings.file.sampling_temperature) for each in settings.answerers]
         rules = (*RULES, *model_rules(judges, answerers, settings.file.verification))
         funnel = verify(sources.candidates, truth.texts, rules)
+        engine.refuse_failing()
         prices, warnings = settings.file.prices, tuple(engine.session.ledger.warnings)
     reviewed, decided = reviewed_by(job.out / DECISIONS, funnel.survivors)
+    funnel = with_review(funnel, reviewed)
     built = Built(
         job.out,
         truth,
@@ -149,6 +155,7 @@ def build(
         tuple(spent(engine.usage, prices)),
         tuple(spent_now(engine.usage, prices)),
         (*truth.notes, *sources.notes, *decided.notes(), *warnings),
+        settings.file.questions.total,
     )
 
     def write_all(folder: Path) -> None:
@@ -160,10 +167,11 @@ def build(
 
 def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
     """Look at the documents, and bound what a build asks; nothing is read or asked."""
+    check_places(job.folder, job.out)
     check_models(job.settings, writes=job.imported is None)
     settings, prices = job.settings, job.settings.file.prices
     survey = surveyed(job.folder, settings, open_store(store), progress)
-    truth = with_silver(survey)
+    truth = with_silver(survey, pending=settings.silver is not None)
     unread = sum(len(pages) for pages in survey.wanted.values())
     costs: list[Cost] = []
     notes = list(truth.notes)
@@ -204,7 +212,7 @@ def _imported(path: Path, truth: Truth) -> Sources:
 def _written(settings: Settings, truth: Truth, engine: BuildSession) -> Sources:
     """Have questions written on one page each, then on two, from those that no rule removes."""
     assert settings.writer is not None  # it was checked
-    model, wanted, seed = engine.model(settings.writer, "writing"), settings.file.questions, settings.file.seed
+    model, wanted, seed = engine.model(settings.writer, Writing), settings.file.questions, settings.file.seed
     single = write(model, truth.usable, wanted, seed)
     usable = verify(single.candidates, truth.texts).survivors
     joined = join(model, usable, truth.usable, wanted, seed)

@@ -16,6 +16,17 @@ STUDY, DATASHEET = "study.yaml", "README.md"
 """Files that people complete. A study that was changed stays as it is; a datasheet is written around their part."""
 
 
+def check_places(folder: Path, out: Path) -> None:
+    """Refuse a set inside of its documents, which the next build would count among them, and documents inside of a set.
+
+    Raises:
+        DataError: one folder is in the other.
+    """
+    documents, target = folder.resolve(), out.resolve()
+    if target.is_relative_to(documents) or documents.is_relative_to(target):
+        raise DataError(f"{out}: is in, or holds, the folder of documents {folder}: name a folder beside it with --to")
+
+
 def check_target(out: Path, *, force: bool) -> None:
     """Refuse a folder that a build may not write into; called before anything is spent.
 

@@ -7,9 +7,11 @@ from functools import partial
 from ohr.contracts import Completion, Generator, OcrBackend, Page, Prompt
 from ohr.engine.ledger import Failure
 from ohr.engine.session import Session
+from ohr.errors import PluginError
 from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import Graph
 from ohr.graph.page_steps import add_pages
+from ohr.messages.wording import counted
 from ohr.questions.model import Model
 from ohr.spec.model import Named, Spec
 from ohr.steps.answers.generate import Answer
@@ -18,6 +20,26 @@ from ohr.steps.documents.make_document import recognised_pages, recorded_pages
 from ohr.work.step import Step
 
 _UNKNOWN = "no reply came"
+_MOST_FAILED = 0.5
+"""Share of a model's prompts that may fail: beyond it a server was away, and the rules would remove good questions."""
+
+
+class Writing(Answer):
+    """Have questions written."""
+
+    kind = "writing questions"
+
+
+class Judging(Answer):
+    """Have questions judged."""
+
+    kind = "judging questions"
+
+
+class Answering(Answer):
+    """Have questions answered, to see whether they can be."""
+
+    kind = "answering questions"
 
 
 @dataclass
@@ -28,6 +50,7 @@ class Usage:
         replies: different prompts; `asked` of them are new, the others were in the store.
         tokens_in: of all prompts that were answered, as the generator counts them; 0 where it cannot.
         new_in, new_out: tokens of the new ones.
+        reason: why the last one that failed did.
     """
 
     replies: int = 0
@@ -37,6 +60,7 @@ class Usage:
     tokens_out: int = 0
     new_in: int = 0
     new_out: int = 0
+    reason: str = ""
 
 
 class BuildSession:
@@ -58,11 +82,11 @@ class BuildSession:
     def _note(self, failure: Failure) -> None:
         self._reasons[failure.item] = failure.reason
 
-    def model(self, generator: Named[Generator], role: str, temperature: float | None = None) -> Model:
-        """Return a generator as what writes or judges questions.
+    def model(self, generator: Named[Generator], role: type[Answer], temperature: float | None = None) -> Model:
+        """Return a generator as what writes, judges or answers questions.
 
         Args:
-            role: what it does, for messages.
+            role: the work of its replies.
             temperature: at which it is asked where its own is 0, so that its samples differ; None leaves it.
         """
         stage = generator.stage
@@ -70,12 +94,12 @@ class BuildSession:
             stage = stage.model_copy(update={"temperature": temperature})
         return Model(generator.name, partial(self._ask, Named(generator.name, stage), role))
 
-    def _ask(self, generator: Named[Generator], role: str, prompts: Sequence[Prompt]) -> Sequence[Completion]:
+    def _ask(self, generator: Named[Generator], role: type[Answer], prompts: Sequence[Prompt]) -> Sequence[Completion]:
         made_by = (self._keys.identity(generator.stage), self._keys.files)
         names = [answer_key(made_by, prompt) for prompt in prompts]
         graph, before = Graph(), self.session.store.has_many(set(names))
         for name, prompt in zip(names, prompts, strict=True):
-            graph.add(Step(Answer(generator.stage, generator.name, prompt, (), role), (name,)))
+            graph.add(Step(role(generator.stage, generator.name, prompt, (), role.kind), (name,)))
         self._scheduler.add(graph, graph.steps)
         self._scheduler.settle(graph.steps)
         replies = {name: Completion(**reply) for name, reply in self._scheduler.read(graph.steps).items()}
@@ -91,10 +115,24 @@ class BuildSession:
         usage.replies += 1
         usage.asked += new
         usage.failed += reply.error is not None
+        usage.reason = reply.error or usage.reason
         usage.tokens_in += reply.tokens_in
         usage.tokens_out += reply.tokens_out
         usage.new_in += new * reply.tokens_in
         usage.new_out += new * reply.tokens_out
+
+    def refuse_failing(self) -> None:
+        """Refuse to go on with models that fail, so that no set is written that lacks what they would have kept.
+
+        Raises:
+            PluginError: more than half of a model's prompts failed.
+        """
+        for name, usage in self.usage.items():
+            if usage.failed > _MOST_FAILED * usage.replies:
+                raise PluginError(
+                    f"generator {name}: {usage.failed:,} of {counted(usage.replies, 'prompt')} failed, the last since "
+                    f"{usage.reason}. Nothing was written; what was answered is kept: run the same command again"
+                )
 
     def read_pages(self, wanted: Mapping[str, Sequence[int]]) -> dict[str, dict[int, Page]]:
         """Read pages with the engine of the build; one that failed has no text and an error.

@@ -23,8 +23,14 @@ SILVER = "silver"
 """Name of the knowledge base of pages that an engine reads, in messages."""
 
 
+PLACEHOLDER = "MODEL"
+"""The model of a file that `ohr init` wrote and nobody completed."""
 _ELSEWHERE = {"writer", "judges", "answerers", "silver", "corrected", "plugins"}
 """Keys of the file that the settings of a set have in another form, or not: paths say nothing to others."""
+
+
+_ADDRESSES = {"base_url", "url", "headers", "api_key_env"}
+"""Fields of servers that say nothing to others, or too much."""
 
 
 class Price(BaseModel):
@@ -154,8 +160,20 @@ def read_settings(
 
 
 def shared(stage: Stage) -> dict[str, Any]:
-    """Return a plugin's keys as a set that is given to others has them: of a path its last part alone."""
-    return {key: value.name if isinstance(value, Path) else value for key, value in written(stage).items()}
+    """Return what decides a plugin's results, for a set that is given to others: no addresses, of paths their names.
+
+    What is not set is left out.
+    """
+    stated = {key: value for key, value in written(stage).items() if key in stage.identity()}
+    return {
+        key: value.name
+        if isinstance(value, Path)
+        else Path(value).name
+        if key == "model" and Path(value).exists()
+        else value
+        for key, value in stated.items()
+        if value not in (None, "", [], {}) and key not in _ADDRESSES
+    }
 
 
 def _entries(data: dict[str, Any], key: str) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
@@ -188,5 +206,7 @@ def check_models(settings: Settings, *, writes: bool) -> None:
     """
     if writes and settings.writer is None:
         raise SpecError("nothing writes questions: name a file with a `writer` by --spec, or give yours by --questions")
+    if unnamed := [each.name for each in settings.models if getattr(each.stage, "model", None) == PLACEHOLDER]:
+        raise SpecError(f"generator {unnamed[0]}: name your model in place of {PLACEHOLDER}")
     stages: list[Stage] = [each.stage for each in settings.models]
     refuse_unready([*stages, *([settings.silver] if settings.silver else [])])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ohr.builder.publish import DATASHEET, STUDY
 from ohr.builder.settings import Settings, shared
+from ohr.keys import installed
 from ohr.messages.wording import counted
 from ohr.questions.funnel import write_funnel
 from ohr.questions.layout.about import About, ModelUse
@@ -29,8 +30,10 @@ replicates: {draws}
 benchmark: {{kind: ohrbench, root: .}}
 knowledge_bases:
   - name: clean        # the ground truth of the set
-  - name: misread      # errors of OCR, more and more; for page images: image_noise and an `ocr` that reads them
+  - name: misread      # errors of OCR, more and more
     text_noise: {{kind: channel, profile: tesseract, rate: [0.25, 0.5, 0.75]}}
+  # - name: engine       # what an engine of yours makes of the PDFs of the set
+  #   ocr: {{kind: tesseract}}
 chunker: {{kind: tokens, size: 256}}
 retrievers:
   - {{kind: bm25, top_k: 3}}
@@ -68,7 +71,10 @@ def _models(settings: Settings) -> Iterator[ModelUse]:
     }
     for model in settings.models:
         role = ", ".join(name for name, those in roles.items() if model in those)
-        yield ModelUse(model.name, role, settings=shared(model.stage))
+        versions = installed(type(model.stage).packages).items()
+        yield ModelUse(
+            model.name, role, ", ".join(f"{name} {version}" for name, version in versions), shared(model.stage)
+        )
 
 
 def _limits(job: "Job", built: "Built") -> list[str]:

@@ -135,7 +135,7 @@ def _pages(built: "Built") -> str:
 def _written(built: "Built") -> str:
     made = built.sources
     faults = named([f"{count} {name}" for name, count in made.faults])
-    lacking = f"; replies without: {faults}" if faults else ""
+    lacking = f"; what is wrong with other replies: {faults}" if faults else ""
     return f"{counted(len(made.candidates), 'question')} written of {made.asked:,} asked for{lacking}"
 
 
@@ -149,7 +149,13 @@ def _questions(built: "Built") -> str:
     dropped = len(built.reviewed.removals)
     decided = len(questions) - len(built.reviewed.undecided)
     review = f"{decided:,} kept in review" + (f", {dropped:,} dropped" if dropped else "")
-    return f"{counted(len(questions), 'question')} about {about}{kinds} in {built.out}; {review}"
+    lines = [f"{counted(len(questions), 'question')} about {about}{kinds} in {built.out}; {review}"]
+    if built.sources.asked and len(questions) < built.wanted:
+        lines.append(
+            f"{built.wanted:,} were wanted (`total`): raise `questions.asked_per_question`, or add documents; what was "
+            "asked already is not asked again"
+        )
+    return "\n".join(lines)
 
 
 def _power(built: "Built") -> None:

@@ -52,12 +52,19 @@ def review(
 
     if not (folder / FILE).exists():
         raise DataError(f"{folder}: has no {FILE}, which `ohr data build ... --to {folder}` writes")
-    records = read_records(folder / FILE)
+    records = [_undropped(record) for record in read_records(folder / FILE)]
     shown = _sampled([record for record in records if everything or not record.removal], sample)
     if not (summary or as_json):
         _serve(folder, shown, reviewer, port, browse=browse)
         reviewer = None  # what all have decided is of interest now
     _print_summary(folder, records, shown if sample else None, reviewer, as_json=as_json)
+
+
+def _undropped(record: "Record") -> "Record":
+    """Return a record without the removal by a reviewer, who may change the verdict."""
+    from ohr.questions.review.outcome import RULE
+
+    return record._replace(removal=None) if record.removal and record.removal.rule == RULE else record
 
 
 def _serve(folder: Path, shown: "Sequence[Record]", reviewer: str | None, port: int, *, browse: bool) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.errors import DataError, OhrError
 from ohr.files.tables import SUFFIXES, read_table
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 from ohr.new_study.answer_places import evidence_places
 from ohr.new_study.build_starter import ENGINES, build_starter
 from ohr.registry import Registry
@@ -51,11 +51,13 @@ class Start:
         files: content by path; nothing is written yet.
         spec: path of the spec among them.
         notes: the findings, in sentences.
+        commands: to go on with.
     """
 
     files: dict[Path, str]
     spec: Path
     notes: tuple[str, ...]
+    commands: tuple[str, ...]
 
 
 def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
@@ -80,14 +82,17 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
     asked, files = given or home / "questions.csv", dict[Path, str]()
     layers = {document.name: _layer(folder, asked, document) for document in documents}
     notes = _notes(documents, layers) + _left_out(folder, given) + others
+    spec = home / "study.yaml"
+    commands = [f"ohr check {spec}", f"ohr run {spec}"]
     if given is None:
         rows = ((_TEMPLATE.format(name=each.name), "", each.name, 1, "") for each in documents[:3])
         files[asked] = _csv(_HEADER, *rows)
         build = home / "build.yaml"
         files[build] = build_starter(build.name, scans=not all(layers.values()))
-        notes.append(f"no questions yet: write them into {asked}, or name a model in {build} that writes them:")
+        notes.append(f"no questions yet: name a model in {build} that writes them, or write them into {asked}")
         words = ("ohr", "data", "build", str(folder), "--to", f"{folder.resolve().name}-set", "--spec", str(build))
-        notes.append(f"  {shlex.join(words)}")
+        commands = [f"{shlex.join(words)}   # with your model in {build}", *commands]
+        commands[1] += f"   # with your questions in {asked}"
     else:
         known = _benchmark(folder, asked).questions()
         proposed = _with_evidence(known, layers)
@@ -97,9 +102,8 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
             filled = (_row(question, proposed.get(question.id, ())) for question in known)
             files[asked] = _csv(("id", *_HEADER, *_MORE), *filled)
             notes += _about_evidence(proposed, asked)
-    spec = home / "study.yaml"
     files[spec] = _spec(folder, home, asked, any(any(pages) for pages in layers.values()), spec)
-    return Start(files, spec, tuple(notes))
+    return Start(files, spec, tuple(notes), tuple(commands))
 
 
 def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
@@ -122,7 +126,8 @@ def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
                     raise
                 notes.append(f"not taken for questions: {error}")
         if len(files) > 1:
-            raise DataError(f"{place}: has several files of questions: name one with --questions")
+            names = named([path.name for path in files])
+            raise DataError(f"{place}: has several files of questions, {names}: name one with --questions")
         if files:
             return files[0], notes
     return None, notes

@@ -15,6 +15,9 @@ from ohr.messages.wording import counted
 
 from .candidate import Candidate, Removal
 
+EXAMPLES = 3
+"""Removals of a rule that a funnel shows."""
+
 Count = Annotated[int, Field(ge=0, strict=True)]
 
 

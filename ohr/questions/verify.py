@@ -9,13 +9,11 @@ from ohr.errors import DataError
 from ohr.messages.wording import named
 
 from .candidate import Candidate, Removal
-from .funnel import Example, Funnel, FunnelRow
+from .funnel import EXAMPLES, Example, Funnel, FunnelRow
 from .rules import RULES, Rule, located
 from .texts import Texts
 
 __all__ = ["Funnel", "FunnelRow", "verify"]
-
-_EXAMPLES = 3
 
 
 def verify(
@@ -48,7 +46,7 @@ def verify(
 
 
 def _row(rule: Rule, entered: Sequence[Candidate], removed: Sequence[Removal]) -> FunnelRow:
-    first = {removal.candidate: removal for removal in removed[:_EXAMPLES]}
+    first = {removal.candidate: removal for removal in removed[:EXAMPLES]}
     examples = tuple(
         Example(each.id, each.question, first[each.id].reason, first[each.id].undecided)
         for each in entered

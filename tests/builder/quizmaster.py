@@ -38,11 +38,12 @@ class Quizmaster(Generator):
     def _reply(self, prompt: Prompt) -> str:
         if prompt.system.startswith("You write test questions"):
             return self._written(prompt.passages[0]) if prompt.passages else "[]"
-        if prompt.system.startswith("You check questions"):
-            return "yes"
+        if prompt.system.startswith("You find what questions are about"):
+            return " ".join(prompt.question.split()[4:])
         if prompt.system.startswith("You sort questions"):
             return "understanding"
-        asked = _QUESTION.findall(prompt.user)[-1].rstrip("?")
+        questions = _QUESTION.findall(prompt.user)
+        asked = questions[-1].rstrip("?") if questions else ""
         passages = " ".join(" ".join(prompt.passages).split())
         for match in _SENTENCE.finditer(passages):
             if _blank(match) == asked:

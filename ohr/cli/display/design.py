@@ -65,7 +65,7 @@ def print_design(planned: Planned) -> None:
     elif planned.pilot is None:
         say(
             f"this design ({about}) finds a loss of about {100 * worst:.0f} points in four of five studies; "
-            "the spread of scores is assumed: --from RUN takes that of a finished run"
+            "the spread of scores is assumed: `ohr plan --from RUN` takes that of a finished run"
         )
     else:
         least = min(planned.finds.values())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ohr.messages.faults import Fault, sentences
 from ohr.questions.candidate import Candidate, Removal
+from ohr.questions.funnel import EXAMPLES, Example, Funnel, FunnelRow
 from ohr.questions.review.decisions import UNDO, Decision, candidate_digest, read_decisions
 from ohr.statistics.agreement import cohen_kappa
 
@@ -158,6 +159,18 @@ def reviewed_by(path: Path, candidates: Sequence[Candidate]) -> tuple[Reviewed, 
     """
     decided = current_decisions(read_decisions(path) if path.exists() else (), candidates)
     return reviewed(candidates, decided), decided
+
+
+def with_review(funnel: Funnel, after: Reviewed) -> Funnel:
+    """Add what reviewers dropped to a funnel, where somebody has decided: one more rule, after all others."""
+    questions = {each.id: each.question for each in funnel.survivors}
+    if len(after.undecided) == len(questions):
+        return funnel
+    examples = tuple(
+        Example(each.candidate, questions[each.candidate], each.reason) for each in after.removals[:EXAMPLES]
+    )
+    row = FunnelRow(RULE, len(questions), len(after.removals), examples=examples)
+    return Funnel((*funnel.rows, row), after.candidates, (*funnel.removals, *after.removals))
 
 
 def agreements(decided: CurrentDecisions) -> list[ReviewerAgreement]:

@@ -60,7 +60,13 @@ class Truth:
         return Counter(page.filter for page in (*self.missing, *self.left_out))
 
 
-def with_silver(survey: Survey, silver: Mapping[str, Mapping[int, Page]] | None = None, engine: str = "") -> Truth:
+def with_silver(
+    survey: Survey,
+    silver: Mapping[str, Mapping[int, Page]] | None = None,
+    engine: str = "",
+    *,
+    pending: bool = False,
+) -> Truth:
     """Complete the ground truth with what an engine read of the wanted pages.
 
     Args:
@@ -68,6 +74,7 @@ def with_silver(survey: Survey, silver: Mapping[str, Mapping[int, Page]] | None 
         silver: pages that the engine read, by document and index; without an engine none. A page with an error, and
             one that is not here, is missing.
         engine: its name and version.
+        pending: the wanted pages are still to be read, so that no note names them.
 
     Raises:
         DataError: pages are silver and no engine is named.
@@ -91,7 +98,8 @@ def with_silver(survey: Survey, silver: Mapping[str, Mapping[int, Page]] | None 
     documents = tuple(_in_its_language(each, pages[each.name]) for each in survey.documents if each.name in pages)
     languages = {document.name: document.language for document in documents}
     gone = tuple(left_out((each.page for name in pages for each in pages[name]), languages))
-    notes = (*survey.notes, *sentences(_unread(page) for page in missing if page.filter == "unread"))
+    unread = [] if pending else [page for page in missing if page.filter == "unread"]
+    notes = (*survey.notes, *sentences(map(_unread, unread)))
     read_by = engine if any(each.origin == "silver" for name in pages for each in pages[name]) else ""
     return Truth(survey.benchmark, documents, pages, tuple(missing), gone, read_by, notes)
 
