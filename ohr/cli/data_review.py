@@ -70,9 +70,9 @@ def _undropped(record: "Record") -> "Record":
 def _serve(folder: Path, shown: "Sequence[Record]", reviewer: str | None, port: int, *, browse: bool) -> None:
     from ohr import extras
     from ohr.errors import DataError
+    from ohr.questions.funnel import rule_name
     from ohr.questions.review.decisions import FILE
     from ohr.report.html.review import serve_review
-    from ohr.report.views.funnel import rule_name
     from ohr.serving.http import serve_until_interrupted
 
     extras.require("jinja2", "report")

@@ -25,6 +25,7 @@ from ohr.messages.wording import counted, named, quoted
 from ohr.text.language import written_in
 
 from .candidate import Candidate, Evidence, Removal, Task
+from .funnel import rule_name
 from .places import Places
 from .rules.evidence import ambiguous_document, what_evidence_lacks
 from .rules.wording import NO_ANSWER
@@ -91,7 +92,7 @@ def all_repairs(
     known = {(repair.candidate, _REMOVES.get(repair.fault)) for repair in repairs}
     imported = {candidate.id: candidate.made_by for candidate in candidates if candidate.origin == "imported"}
     removed = [
-        Repair(each.candidate, imported[each.candidate], each.rule.replace("_", " "), each.reason)
+        Repair(each.candidate, imported[each.candidate], rule_name(each.rule), each.reason)
         for each in removals
         if each.candidate in imported and not known & {(each.candidate, each.rule), (each.candidate, each.reason)}
     ]

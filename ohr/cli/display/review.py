@@ -72,7 +72,7 @@ def summarize(
 
 def print_summary(summary: ReviewSummary, questions: "dict[str, str]") -> None:
     """Print a summary; `questions` has the text of each candidate."""
-    from ohr.report.views.funnel import rule_name
+    from ohr.questions.funnel import rule_name
 
     if summary.reviewers:
         if summary.sample is not None:

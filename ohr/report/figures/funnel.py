@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ohr import extras
-from ohr.questions.funnel import FunnelRow
+from ohr.questions.funnel import FunnelRow, rule_name
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.saving import USUAL, check_formats, save
 from ohr.report.figures.style import GREY, HUES, INK, paler
 from ohr.report.figures.wanted import Wanted
-from ohr.report.views.funnel import rule_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

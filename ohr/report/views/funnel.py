@@ -2,16 +2,11 @@
 
 from collections.abc import Sequence
 
-from ohr.questions.funnel import FunnelRow
+from ohr.questions.funnel import FunnelRow, rule_name
 from ohr.report.views.view import Cell, View
 
 _LONGEST = 80
 """Characters of a question or a reason in a table."""
-
-
-def rule_name(rule: str) -> str:
-    """Write a rule's name in words."""
-    return rule.replace("_", " ")
 
 
 def funnel(rows: Sequence[FunnelRow]) -> list[View]:
