@@ -217,7 +217,7 @@ def _engine(
 
 
 def _imported(path: Path, truth: Truth) -> Sources:
-    brought = read_candidates(path, truth.texts)
+    brought = read_candidates(path, truth.texts, Counter(page.document for page in truth.missing))
     return Sources(brought.candidates, brought.notes, brought.repairs)
 
 

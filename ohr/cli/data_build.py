@@ -68,11 +68,12 @@ def _complete(built: "Built", folder: Path) -> None:
     """Add the list of repairs, if there is one, and the figure of the funnel."""
     from ohr import extras
     from ohr.errors import MissingExtra
+    from ohr.questions.imports import all_repairs
     from ohr.report.figures.funnel import draw_funnel
     from ohr.report.views.repairs import write_repairs
 
-    if built.sources.repairs:
-        write_repairs(built.sources.repairs, folder / "repairs.csv")
+    if faults := all_repairs(built.sources.repairs, built.funnel.removals, built.sources.candidates):
+        write_repairs(faults, folder / "repairs.csv")
     try:
         extras.require("matplotlib", "report")
     except MissingExtra as error:
@@ -92,6 +93,7 @@ def _print_estimate(made: "Estimate", *, as_json: bool) -> None:
 
 
 def _print(built: "Built", *, as_json: bool) -> None:
+    from ohr.questions.imports import all_repairs
     from ohr.report.views.funnel import funnel
     from ohr.report.views.repairs import repair_counts
 
@@ -102,8 +104,8 @@ def _print(built: "Built", *, as_json: bool) -> None:
     say(_pages(built))
     if built.sources.asked:
         say(_written(built))
-    if built.sources.repairs:
-        say_views([repair_counts(built.sources.repairs)])
+    if faults := all_repairs(built.sources.repairs, built.funnel.removals, built.sources.candidates):
+        say_views([repair_counts(faults)])
         say(f"what to repair, question by question: {built.out / 'repairs.csv'}")
     say_views(funnel(built.funnel.rows))
     say(_questions(built))

@@ -76,6 +76,11 @@ class _File(BaseModel):
     rules: Annotated[tuple[FunnelRow, ...], Field(min_length=1)]
 
 
+def rule_name(rule: str) -> str:
+    """Write a rule's name in words."""
+    return rule.replace("_", " ")
+
+
 def write_funnel(path: Path, rows: Sequence[FunnelRow]) -> None:
     """Write the rows of a funnel as JSON.
 

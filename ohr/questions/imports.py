@@ -24,9 +24,11 @@ from ohr.files.tables import Names, Row, is_blank, read_table
 from ohr.messages.wording import counted, named, quoted
 from ohr.text.language import written_in
 
-from .candidate import Candidate, Evidence, Task
+from .candidate import Candidate, Evidence, Removal, Task
+from .funnel import rule_name
 from .places import Places
 from .rules.evidence import ambiguous_document, what_evidence_lacks
+from .rules.wording import NO_ANSWER
 from .texts import Texts
 
 NAMES: Names = {
@@ -50,16 +52,23 @@ _HOP = re.compile(r"^\s*<\d+-hop>\s*")
 _NO_ANSWER = "the answer to given question is not present in context"
 """The sentence of RAGAS in the place of an answer that it did not find."""
 
-Fault = Literal["evidence not found", "answer not in evidence", "no answer", "ambiguous document"]
-
 
 class Repair(NamedTuple):
     """A fault of a question that its owner can repair: the candidate's id, file and line, the fault, and details."""
 
     candidate: str
     where: str
-    fault: Fault
+    fault: str
     detail: str
+
+
+_REMOVES = {
+    "evidence not found": "evidence_not_on_its_page",
+    "answer not in evidence": "answer_not_in_evidence",
+    "no answer": NO_ANSWER,
+    "ambiguous document": "ambiguous_document",
+}
+"""Faults that are found as a set is read, and the rule, or the reason of one, that removes a question for them."""
 
 
 class Brought(NamedTuple):
@@ -70,12 +79,36 @@ class Brought(NamedTuple):
     notes: tuple[str, ...]
 
 
-def read_candidates(path: Path, truth: Mapping[str, Sequence[Page]]) -> Brought:
+def all_repairs(
+    repairs: Sequence[Repair], removals: Sequence[Removal], candidates: Sequence[Candidate]
+) -> tuple[Repair, ...]:
+    """Return all faults of imported questions, question by question: also what rules removed for another reason.
+
+    Args:
+        repairs: faults that were found as the set was read.
+        removals: of the candidates; the fault is the rule in words.
+        candidates: all of them, in their order.
+    """
+    known = {(repair.candidate, _REMOVES.get(repair.fault)) for repair in repairs}
+    imported = {candidate.id: candidate.made_by for candidate in candidates if candidate.origin == "imported"}
+    removed = [
+        Repair(each.candidate, imported[each.candidate], rule_name(each.rule), each.reason)
+        for each in removals
+        if each.candidate in imported and not known & {(each.candidate, each.rule), (each.candidate, each.reason)}
+    ]
+    places = {name: place for place, name in enumerate(imported)}
+    return tuple(sorted((*repairs, *removed), key=lambda repair: places[repair.candidate]))
+
+
+def read_candidates(
+    path: Path, truth: Mapping[str, Sequence[Page]], missing: Mapping[str, int] | None = None
+) -> Brought:
     """Read a question set and locate its evidence in the ground truth.
 
     Args:
         path: a data set of RAGAS or LlamaIndex, or a table with a header: CSV, a workbook, JSON or JSON Lines.
         truth: pages by document.
+        missing: how many pages of a document nothing read, also of documents without any ground truth.
 
     Raises:
         DataError: it is none, or a question is not sound.
@@ -86,7 +119,8 @@ def read_candidates(path: Path, truth: Mapping[str, Sequence[Page]]) -> Brought:
         raise DataError(f"{path}: holds no question")
     texts = Texts(truth)
     passages = [_passages(row) for row in rows]
-    places = Places(texts, {passage for own in passages for passage in own})
+    missing = missing or {}
+    places = Places(texts, {passage for own in passages for passage in own}, tuple(missing))
     candidates = [
         _candidate(row, f"q{number}", own, places)
         for number, (row, own) in enumerate(zip(rows, passages, strict=True), 1)
@@ -96,7 +130,7 @@ def read_candidates(path: Path, truth: Mapping[str, Sequence[Page]]) -> Brought:
         raise DataError(f"{path}: {counted(len(twice), 'id')} used more than once: {named(twice)}")
     notes = [*table.notes, *notes, *([f"{path.name}: not used: {named(table.unused)}"] if table.unused else [])]
     notes += _doubts(rows, candidates, places)
-    return Brought(tuple(candidates), tuple(_repairs(candidates, texts)), tuple(notes))
+    return Brought(tuple(candidates), tuple(_repairs(candidates, texts, missing)), tuple(notes))
 
 
 def _own_parts(rows: Sequence[Row], path: Path) -> tuple[list[Row], list[str]]:
@@ -206,22 +240,30 @@ def _candidate(row: Row, default: str, passages: Sequence[str], places: Places) 
     )
 
 
-def _repairs(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Repair]:
+def _repairs(candidates: Sequence[Candidate], texts: Texts, missing: Mapping[str, int]) -> Iterator[Repair]:
     shared = {removal.candidate: removal.reason for removal in ambiguous_document.check(candidates, texts)}
     for candidate in candidates:
-        missing = [passage for passage in candidate.evidence if passage.start < 0]
-        for passage in missing:
-            page = texts.pages.get((candidate.document, passage.page))
-            near = "no page resembles it" if page is None else f"best match: {quoted(best_match(page, passage.text))}"
-            where = "" if page is None else f" on page {passage.page + 1} of {candidate.document}"
-            detail = f"{quoted(passage.text)}; {near}{where}"
+        absent = [passage for passage in candidate.evidence if passage.start < 0]
+        for passage in absent:
+            detail = f"{quoted(passage.text)}; {_near(passage, candidate.document, texts, missing)}"
             yield Repair(candidate.id, candidate.made_by, "evidence not found", detail)
         if not candidate.answers:
             yield Repair(candidate.id, candidate.made_by, "no answer", "the question has none")
         if not candidate.evidence:
             yield Repair(candidate.id, candidate.made_by, "evidence not found", "the question has none")
-        elif not missing and candidate.task != "reasoning" and (reason := what_evidence_lacks(candidate)):
+        elif not absent and candidate.task != "reasoning" and (reason := what_evidence_lacks(candidate)):
             hint = "" if candidate.task else "; if it is worked out, write task_type reasoning"
             yield Repair(candidate.id, candidate.made_by, "answer not in evidence", reason + hint)
         if candidate.id in shared:
             yield Repair(candidate.id, candidate.made_by, "ambiguous document", shared[candidate.id])
+
+
+def _near(passage: Evidence, document: str, texts: Texts, missing: Mapping[str, int]) -> str:
+    """Return in words what is like a passage that no page holds, and how many pages of its document nothing read."""
+    page = texts.pages.get((document, passage.page))
+    if page is None:
+        near = "no page resembles it"
+    else:
+        near = f"best match: {quoted(best_match(page, passage.text))} on page {passage.page + 1} of {document}"
+    unread = missing.get(document, 0)
+    return f"{near}; no engine read {counted(unread, 'page')} of {document}" if unread else near

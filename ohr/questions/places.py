@@ -17,10 +17,12 @@ class Places:
     Args:
         texts: of the ground truth.
         passages: all that will be asked for.
+        unread: documents of which nothing may have been read; they can be named all the same.
     """
 
-    def __init__(self, texts: Texts, passages: Collection[str]) -> None:
+    def __init__(self, texts: Texts, passages: Collection[str], unread: Collection[str] = ()) -> None:
         self._texts = texts
+        self._names = dict.fromkeys((*texts.truth, *unread))
         self._holders = dict(zip(passages, texts.documents_with(list(passages)), strict=True))
 
     @cached_property
@@ -31,13 +33,13 @@ class Places:
     def _by_file(self) -> dict[str, list[str]]:
         """Documents by the last part of their name in lower case, as people write the file's name."""
         names: defaultdict[str, list[str]] = defaultdict(list)
-        for name in self._texts.truth:
+        for name in self._names:
             names[name.rpartition("/")[2].casefold()].append(name)
         return names
 
     def named(self, document: str) -> str:
         """Return the document that a name means: its own, or that of its file, if only one has it; else ""."""
-        if document in self._texts.truth:
+        if document in self._names:
             return document
         file = PurePosixPath(document.replace("\\", "/")).name.casefold()
         found = self._by_file.get(file) or self._by_file.get(PurePosixPath(file).stem, [])

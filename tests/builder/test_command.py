@@ -1,5 +1,6 @@
 """`ohr data build` as its users run it."""
 
+import csv
 import json
 import os
 import subprocess
@@ -43,3 +44,19 @@ def test_the_set_is_reviewed_and_run_by_the_commands_that_the_build_names(place)
         done = subprocess.run([OHR, *arguments], cwd=place.folder, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_the_list_of_repairs_has_every_question_that_was_removed(place):
+    rows = [
+        "What did the Drumlow Lantern cost in the shop in this document?,x,costs less than a bun",
+        "How many birds did the Drumlow Homing Society enter for the Callow Head race?,12,nowhere in any page",
+    ]
+    (place.folder / "own.csv").write_text("\n".join(["question,answers,evidence", *rows]))
+    built = command(place, "--questions", "own.csv", "--set", "writer=null", "--workers", "1")
+    output, errors = built.communicate()
+    assert (built.returncode, "no question is left" in errors) == (1, True)
+    with (place.out / "repairs.csv").open(newline="") as opened:
+        listed = [(row["question"], row["fault"]) for row in csv.DictReader(opened)]
+    assert listed == [("q1", "evidence not found"), ("q1", "context dependent"), ("q2", "evidence not found")]
+    assert "context dependent   1       1" in output
+    assert "Removed nothing: unusable length" in output

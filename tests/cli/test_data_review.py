@@ -12,8 +12,10 @@ import httpx
 import pytest
 
 from ohr.benchmarks.mini import Mini
+from ohr.files.built_set import FORMAT, page_digest
 from ohr.files.ohrbench_json import write_pages
 from ohr.questions.imports import of_question
+from ohr.questions.layout.records import record
 from ohr.questions.records import write_candidates
 from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, read_decisions
 from ohr.questions.verify import verify
@@ -112,10 +114,10 @@ def test_removed_ones_are_shown_with_their_reason_and_say_which_rule_was_wrong(r
         decide(client, 3, "keep")
 
     done = review("--all", "--reviewer", "ada", during=during)
-    assert shown[0]["removed"].startswith("context_dependent: says 'the table above'")
+    assert shown[0]["removed"].startswith("context dependent: says 'the table above'")
     (page,) = shown[0]["pages"]
     assert page["elsewhere"] == []  # its evidence is looked for, although the rule came first
-    assert "context_dependent  1        1          1" in done.stdout
+    assert "context dependent  1        1          1" in done.stdout
     assert "3 questions of 3 stay: 0 dropped, 0 edited, 3 undecided" in done.stdout
 
 
@@ -175,13 +177,92 @@ def test_a_summary_has_agreement_disputes_and_what_has_changed(review, written, 
         "1 question of 3 stay: 2 dropped, 0 edited, 0 undecided",
     ]
     assert f"ada and bob agree on 2 of 3 questions; Cohen's kappa {kappa:.2f}" in done.stdout
-    assert f"verdicts differ:\n  {second.id} (ada: drop, bob: keep): " in done.stdout
+    differ = "verdicts differ; a question that one drops is dropped:"
+    assert f"{differ}\n  {second.id} (ada: drop, bob: keep): " in done.stdout
     assert f"has changed since, not applied: {first.id} (cy)" in done.stdout
+    assert "dropped by one reviewer" not in done.stdout  # the line above says which
     summary = json.loads(review("--json").stdout)
     assert summary["agreements"] == [
         {"reviewers": ["ada", "bob"], "candidates": 3, "equal": 2, "kappa": pytest.approx(kappa)}
     ]
     assert summary["disagreements"] == [{"candidate": second.id, "verdicts": {"ada": "drop", "bob": "keep"}}]
+
+
+def test_a_summary_of_a_sample_counts_the_sample(review, written, tmp_path):
+    sampled = []
+    shown = lambda client: sampled.append(client.get("/candidate?place=0").json()["id"])  # noqa: E731
+    review("--sample", 1, during=shown)
+    for each in written[:3]:
+        if each.id not in sampled:
+            add_decision(tmp_path / "out/decisions.jsonl", decision(each, "drop", "ada"))
+    (chosen,) = (each for each in written if each.id in sampled)
+    add_decision(tmp_path / "out/decisions.jsonl", decision(chosen, "keep", "ada"))
+    assert review("--summary", "--sample", 1).stdout.splitlines()[:4] == [
+        "verdicts about the sample of 1 question:",
+        "reviewer  kept  dropped  edited  left",
+        "ada       1     0        0       0",
+        "1 question of 3 stay: 2 dropped, 0 edited, 0 undecided",
+    ]
+    assert json.loads(review("--json", "--sample", 2).stdout)["sample"] == 2
+    assert review("--sample", 1).stdout.splitlines()[1] == "verdicts about the sample of 1 question:"
+
+
+def test_a_summary_of_one_reviewer(review, written, tmp_path):
+    for verdict, reviewer in (("drop", "ada"), ("keep", "bob")):
+        add_decision(tmp_path / "out/decisions.jsonl", decision(written[0], verdict, reviewer))
+    assert review("--summary", "--reviewer", "bob").stdout.splitlines()[:4] == [
+        "the decisions of bob alone:",
+        "reviewer  kept  dropped  edited  left",
+        "bob       1     0        0       2",
+        "3 questions of 3 stay: 0 dropped, 0 edited, 2 undecided",
+    ]
+    done = review("--summary", "--reviewer", "bobb")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        "out/decisions.jsonl: has no decision of bobb. Choose one of: ada, bob. Did you mean 'bob'?\n"
+    )
+    assert "ada and bob agree" in review("--reviewer", "bob").stdout  # after a review, that of all
+
+
+def test_a_set_that_has_its_decisions_needs_no_build(review, written, tmp_path):
+    def write_set(candidates):
+        records = [record(replace(each, document="d"), {"d": "law/d"}) for each in candidates]
+        (tmp_path / "out/qas_v2.json").write_text(json.dumps(records))
+
+    edit = replace(decision(written[1], "edit", "ada"), question="What is due at the quay of Pethering?")
+    for each in (decision(written[0], "drop", "ada"), edit):
+        add_decision(tmp_path / "out/decisions.jsonl", each)
+    write_set(written[:3])
+    assert review("--summary").stdout.splitlines()[-1] == AGAIN
+    write_set(written[1:3])
+    assert review("--summary").stdout.splitlines()[-1] == AGAIN
+    write_set([replace(written[1], question=edit.question), written[2]])
+    assert review("--summary").stdout.splitlines()[-1] == "out has all verdicts already."
+
+
+def test_a_page_that_an_engine_read_is_marked_until_it_is_corrected(review, written, tmp_path):
+    def silver():
+        pages = []
+        review(during=lambda client: pages.extend(client.get("/candidate?place=0").json()["pages"]))
+        return [page["silver"] for page in pages]
+
+    truth = tmp_path / "out/retrieval_base/gt" / f"{written[0].document}.json"
+    digest = page_digest(json.loads(truth.read_text())[0]["text"])
+    page = {"origin": "silver", "reason": "", "sha256": digest}
+    document = {"language": "en", "images": "", "source": written[0].document, "pages": {"0": page}}
+    about = {
+        "format": FORMAT,
+        "truth": {"engine": "tesseract 5.3"},
+        "documents": {written[0].document: document},
+    }
+    (tmp_path / "out/set.json").write_text(json.dumps(about))
+    assert silver() == ["tesseract 5.3"]
+    page["origin"] = "text_layer"
+    (tmp_path / "out/set.json").write_text(json.dumps(about))
+    assert silver() == [""]
+    page |= {"origin": "silver", "sha256": page_digest("what the engine read")}
+    (tmp_path / "out/set.json").write_text(json.dumps(about))
+    assert silver() == [""]
 
 
 def test_a_summary_before_the_first_decision(review):

@@ -1,12 +1,13 @@
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
 from ohr.contracts import Page, Question
 from ohr.errors import DataError
-from ohr.questions.candidate import Evidence
-from ohr.questions.imports import of_question, read_candidates
+from ohr.questions.candidate import Evidence, Removal
+from ohr.questions.imports import all_repairs, of_question, read_candidates
 from ohr.questions.verify import verify
 
 RENT = "The rent of Berth 3 is 1,200,000 florins a year, payable in twelve equal instalments at the quay of Pethering."
@@ -201,6 +202,59 @@ def test_evidence_that_no_page_resembles(read):
     assert (repair.fault, brought.candidates[0].document) == ("evidence not found", "")
     assert "no page resembles it" in repair.detail
     assert "no page of any document" in verify(brought.candidates, TRUTH).removals[0].reason
+
+
+def test_evidence_that_may_be_on_a_page_that_nothing_read(read, tmp_path):
+    lost = "Zygotic quokkas vex jumping sphinxes by the waltz of bad nymphs."
+    rows = [
+        ragas(id=name, document=document, reference_contexts=[passage])
+        for name, document, passage in (
+            ("scan", "scan.pdf", lost),
+            ("lease", "law/lease", lost),
+            ("near", "law/lease", RENT.replace("twelve equal", "ten unequal")),
+            ("third", "law/third", lost),
+        )
+    ]
+    (tmp_path / "set.json").write_text(json.dumps(rows))
+    brought = read_candidates(tmp_path / "set.json", TRUTH, {"law/lease": 1, "law/scan": 3})
+    assert [candidate.document for candidate in brought.candidates] == ["law/scan", *["law/lease"] * 2, "law/third"]
+    details = [repair.detail.partition("; ")[2] for repair in brought.repairs]
+    assert details[:2] == [
+        "no page resembles it; no engine read 3 pages of law/scan",
+        "no page resembles it; no engine read 1 page of law/lease",
+    ]
+    assert details[2].endswith("on page 1 of law/lease; no engine read 1 page of law/lease")
+    assert details[3] == "no page resembles it"
+    assert not any("not there by this name" in note for note in brought.notes)
+    assert "no page of law/scan holds" in verify(brought.candidates, TRUTH).removals[0].reason
+
+
+def test_all_that_rules_removed_is_to_be_repaired(read):
+    rows = [
+        ragas(id="vague", user_input="What does the table above say about the rent of Berth 3?"),
+        ragas(id="stays"),
+        ragas(id="silent", reference=""),
+        ragas(id="short", user_input="Berth rent?", reference=""),
+        ragas(id="lost", reference_contexts=["Nowhere in any page at all."]),
+        ragas(id="again", user_input=QUESTION.replace("How much", "how much")),
+    ]
+    brought = read(rows)
+    removals = verify(brought.candidates, TRUTH).removals
+    written = replace(brought.candidates[0], id="written", origin="written")
+    foreign = Removal("written", "names_no_entity", "names nothing")
+    faults = all_repairs(brought.repairs, (foreign, *removals), (written, *brought.candidates))
+    assert [(repair.candidate, repair.fault) for repair in faults] == [
+        ("vague", "context dependent"),
+        ("silent", "no answer"),
+        ("short", "no answer"),
+        ("short", "unusable length"),
+        ("lost", "evidence not found"),
+        ("again", "near duplicate"),
+    ]
+    assert faults[0].detail.startswith("says 'the table above'")
+    assert faults[0].where == brought.candidates[0].made_by
+    assert {removal.candidate for removal in removals} <= {repair.candidate for repair in faults}
+    assert all_repairs((), removals, [replace(each, origin="written") for each in brought.candidates]) == ()
 
 
 def test_a_question_without_evidence_is_to_be_repaired(read):

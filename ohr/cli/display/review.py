@@ -23,13 +23,15 @@ class ReviewSummary:
     Args:
         survivors: candidates that no rule removed.
         dropped, edited, undecided: how many of these; a dropped one leaves the set.
-        notes: decisions that are not applied, and disputes, in sentences.
+        sample: how many survivors `reviewers` counts; None where it counts all.
+        notes: decisions that are not applied, in sentences.
     """
 
     survivors: int
     dropped: int
     edited: int
     undecided: int
+    sample: int | None
     reviewers: "list[ReviewerCounts]"
     agreements: "list[ReviewerAgreement]"
     disagreements: "list[Disagreement]"
@@ -37,12 +39,21 @@ class ReviewSummary:
     notes: list[str]
 
 
-def summarize(records: "Sequence[Record]", decisions: "Sequence[Decision]") -> ReviewSummary:
-    """Hold decisions against the candidates of a set, also those that a rule removed."""
+def summarize(
+    records: "Sequence[Record]", decisions: "Sequence[Decision]", sample: "Sequence[Record] | None" = None
+) -> ReviewSummary:
+    """Hold decisions against the candidates of a set, also those that a rule removed.
+
+    Args:
+        records: all of them.
+        decisions: those that count.
+        sample: those of which each reviewer's verdicts are counted, where it is not all.
+    """
     from ohr.questions.review.outcome import agreements, current_decisions, reviewed
     from ohr.questions.review.summary import disagreements, reviewer_counts, rule_checks
 
     survivors = [record.candidate for record in records if not record.removal]
+    counted_ids = [record.candidate.id for record in (records if sample is None else sample) if not record.removal]
     decided = current_decisions(decisions, [record.candidate for record in records])
     after = reviewed(survivors, decided)
     return ReviewSummary(
@@ -50,17 +61,22 @@ def summarize(records: "Sequence[Record]", decisions: "Sequence[Decision]") -> R
         len(after.removals),
         sum("edited_by" in candidate.notes for candidate in after.candidates),
         len(after.undecided),
-        reviewer_counts(decided, [candidate.id for candidate in survivors]),
+        None if sample is None else len(counted_ids),
+        reviewer_counts(decided, counted_ids),
         agreements(decided),
         disagreements(decided),
         rule_checks(decided, [record.removal for record in records if record.removal]),
-        decided.notes(),
+        decided.notes(disputes=False),
     )
 
 
 def print_summary(summary: ReviewSummary, questions: "dict[str, str]") -> None:
     """Print a summary; `questions` has the text of each candidate."""
+    from ohr.questions.funnel import rule_name
+
     if summary.reviewers:
+        if summary.sample is not None:
+            say(f"verdicts about the sample of {counted(summary.sample, 'question')}:")
         say_table(
             ("reviewer", "kept", "dropped", "edited", "left"),
             [(r.reviewer, *map(str, (r.kept, r.dropped, r.edited, r.left))) for r in summary.reviewers],
@@ -72,11 +88,14 @@ def print_summary(summary: ReviewSummary, questions: "dict[str, str]") -> None:
     )
     for pair in summary.agreements:
         say(_agreement(pair))
-    say_first("verdicts differ:", [_disagreement(each, questions) for each in summary.disagreements])
+    say_first(
+        "verdicts differ; a question that one drops is dropped:",
+        [_disagreement(each, questions) for each in summary.disagreements],
+    )
     if summary.rules:
         say_table(
             ("rule", "removed", "looked at", "reviewers would keep"),
-            [(rule.rule, *map(str, (rule.removed, rule.looked_at, rule.kept))) for rule in summary.rules],
+            [(rule_name(rule.rule), *map(str, (rule.removed, rule.looked_at, rule.kept))) for rule in summary.rules],
         )
     say_first("notes:", summary.notes)
 

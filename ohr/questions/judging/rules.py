@@ -55,7 +55,7 @@ def _context(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Mod
     read = [partial(named_in, candidate.question) for candidate in candidates]
     reason = "a judge finds no name in it, by which its document could be found"
     wanted = ["names"] * len(candidates)
-    yield from _judged("judged_context_dependent", candidates, wanted, judges, prompts, read, lambda _: reason)
+    yield from _judged("judged_context_dependent", candidates, wanted, judges, prompts, read, lambda *_: reason)
 
 
 def _task(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]) -> Iterator[Removal]:
@@ -66,9 +66,11 @@ def _task(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]
         for candidate in written
     ]
     tasks, read = [candidate.task for candidate in written], [partial(verdict, words=TASKS)] * len(written)
-    yield from _judged(
-        "unfaithful_to_task", written, tasks, judges, prompts, read, "judged to be a question of {}".format
-    )
+    yield from _judged("unfaithful_to_task", written, tasks, judges, prompts, read, _other_task)
+
+
+def _other_task(task: str, judged: str) -> str:
+    return f"written as a question of {task}, judged to be one of {judged}"
 
 
 def _judged(
@@ -78,9 +80,12 @@ def _judged(
     judges: Sequence[Model],
     prompts: Sequence[Prompt],
     read: Sequence[Callable[[str], str]],
-    reason: Callable[[str], str],
+    reason: Callable[[str, str], str],
 ) -> Iterator[Removal]:
-    """Remove candidates about which most judges do not say what is wanted; where as many say either, undecided."""
+    """Remove candidates about which most judges do not say what is wanted; where as many say either, undecided.
+
+    `reason` is made of what is wanted and what they say.
+    """
     asked = ask(judges, [[prompt] for prompt in prompts])
     for candidate, right, verdict_of, samples in zip(candidates, wanted, read, asked, strict=True):
         said = Counter(filter(None, (verdict_of(reply.text) for (reply,) in usable(samples))))
@@ -91,7 +96,7 @@ def _judged(
             words_said = named([f"{count} {name}" for name, count in most])
             yield Removal(candidate.id, rule, f"judges disagree: {words_said}", undecided=True)
         elif most[0][0] != right:
-            yield Removal(candidate.id, rule, reason(most[0][0]))
+            yield Removal(candidate.id, rule, reason(right, most[0][0]))
 
 
 def _questions(candidate: Candidate, passages: Sequence[str] = ()) -> tuple[Question, ...]:

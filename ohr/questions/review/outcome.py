@@ -41,15 +41,19 @@ class CurrentDecisions:
             if len({decision.verdict == "drop" for decision in by_reviewer.values()}) > 1
         )
 
-    def notes(self) -> list[str]:
-        """Return sentences about what is not applied, with counts and the first candidates."""
+    def notes(self, *, disputes: bool = True) -> list[str]:
+        """Return sentences about what is not applied, with counts and the first candidates.
+
+        Args:
+            disputes: also about candidates that one reviewer drops and another does not.
+        """
         faults = [
             *(Fault("decision", "about a candidate that has changed since, not applied", _of(d)) for d in self.stale),
             *(Fault("decision", "about no candidate of this set, not applied", _of(d)) for d in self.unknown),
             *(Fault("decision", "replaced by a later one of the same reviewer", _of(d)) for d in self.repeated),
             *(
                 Fault("candidate", "dropped by one reviewer and not by another: dropped", name)
-                for name in self.disputed
+                for name in (self.disputed if disputes else ())
             ),
         ]
         return sentences(faults)

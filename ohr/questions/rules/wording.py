@@ -13,6 +13,8 @@ _FEWEST, _MOST = 3, 80
 _LONGEST_ANSWER = 60
 """Words of an answer: longer ones are copied passages, which token F1 cannot compare."""
 
+NO_ANSWER = "has no answer"
+
 _THING = (
     r"(?:document|passage|excerpt|extract|text|paragraph|section|snippet|context|page|article|table|figure|chart|graph|"
     r"diagram|image|picture|illustration|plot|formula|equation|content|information|statement|example)s?"
@@ -66,7 +68,7 @@ def unusable_length(candidate: Candidate, texts: Texts) -> str:  # noqa: ARG001
     if not _FEWEST <= size <= _MOST:
         return f"the question has {counted(size, 'word')} ({_FEWEST} to {_MOST} are usable)"
     if not any(answer.strip() for answer in candidate.answers):
-        return "has no answer"
+        return NO_ANSWER
     longest = max(len(words(answer)) for answer in candidate.answers)
     return f"an answer has {longest} words (at most {_LONGEST_ANSWER})" if longest > _LONGEST_ANSWER else ""
 

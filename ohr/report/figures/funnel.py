@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ohr import extras
-from ohr.questions.funnel import FunnelRow
+from ohr.questions.funnel import FunnelRow, rule_name
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.saving import USUAL, check_formats, save
 from ohr.report.figures.style import GREY, HUES, INK, paler
 from ohr.report.figures.wanted import Wanted
-from ohr.report.views.funnel import rule_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +57,7 @@ def funnel(rows: Sequence[FunnelRow], wanted: Wanted = _USUAL) -> "Picture":
 
 
 def _figure(rows: Sequence[FunnelRow], page: "Page") -> "Picture | None":
-    names = ["written", *map(rule_name, rows), "survivors"]
+    names = ["written", *(rule_name(row.rule) for row in rows), "survivors"]
     left = 0.12 + _LETTER * max(map(len, names))
     width = max(page.width, left + _NARROWEST + _NUMBERS)
     height = _TOP + _LINE * len(names) + _FOOT
@@ -88,13 +87,24 @@ def _draw(axes: "Axes", rows: Sequence[FunnelRow], scale: float) -> None:
         for size, colour in zip(widths, colours, strict=True):
             axes.barh(place, size, _BAR, start, color=colour, linewidth=0)
             start += size
-        ran = is_end or rows[place - 1].runs
-        text = f"{left:,}" if is_end else "not run" if not ran else f"−{removed:,}" if removed else "0"
-        axes.annotate(text, (start, place), (3 * scale, 0), textcoords="offset points", va="center", fontsize=7 * scale)
+        if is_end:
+            _add_label(axes, (start, place), f"{left:,}", INK, scale)
+        elif removed:
+            _add_label(axes, (start, place), f"−{removed:,}", _REMOVED, scale)
+        elif not rows[place - 1].runs:
+            _add_label(axes, (start, place), "not run", INK, scale)
     axes.set_xlim(0, most)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("questions")
+
+
+def _add_label(
+    axes: "Axes", end: tuple[float, float], text: str, colour: tuple[float, float, float], scale: float
+) -> None:
+    """Write a number beside the end of a bar."""
+    offset, size = (3 * scale, 0), 7 * scale
+    axes.annotate(text, end, offset, textcoords="offset points", va="center", fontsize=size, color=colour)
 
 
 def _set_scale(axes: "Axes", width: float) -> None:

@@ -2,8 +2,7 @@
 
 import hmac
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -11,11 +10,10 @@ from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from ohr.contracts import Image, Page, Span
 from ohr.errors import DataError, OhrError
 from ohr.files.json_input import parse_json
 from ohr.messages.blame import fault_of
-from ohr.questions.candidate import Candidate, Evidence
+from ohr.questions.candidate import Candidate
 from ohr.questions.review.decisions import (
     UNDO,
     Decision,
@@ -25,33 +23,18 @@ from ohr.questions.review.decisions import (
     read_decisions,
 )
 from ohr.questions.review.outcome import current_decisions, remaining_decisions
-from ohr.questions.texts import Texts
 from ohr.report.html.images import webp
 from ohr.report.html.pack import as_json
 from ohr.report.html.page import render_review
+from ohr.report.html.review_pages import PageSource, shown_page
 from ohr.serving import http
 
 TOKEN = "X-Ohr-Token"
 """The header that the page sends with a decision; pages of other addresses do not know its value."""
 
 _CHOICES = ("verdict", "reason", "question", "answer")
-
-
-@dataclass(frozen=True, slots=True)
-class PageSource:
-    """Where the page shows the pages of documents from.
-
-    Args:
-        text: (document, page from 0) to the ground truth that the places of evidence count in.
-        image: (document, page from 0) to the page image, (height, width, 3) of 8 bits.
-        has_image: whether a document has page images; those of others are not asked for.
-
-    The first two may raise DataError, whose message is shown in the place of the page.
-    """
-
-    text: Callable[[str, int], str]
-    image: Callable[[str, int], Image]
-    has_image: Callable[[str], bool] = lambda document: True  # noqa: ARG005 # of pages that all have some
+_WIDTH = 1440
+"""Pixels of a page image: twice the half of the page that it has, so that small print can be read when enlarged."""
 
 
 class Review:
@@ -82,7 +65,8 @@ class Review:
             raise DataError("a review needs the name of the reviewer, which is written with each decision")
         self._candidates, self._pages, self._path, self._reviewer = candidates, pages, path, reviewer.strip()
         self._removed = removed or {}
-        self._lock = Lock()  # of the file, and of page images, whose makers need not bear two threads
+        self._lock = Lock()  # of the file
+        self._image_lock = Lock()  # makers of page images need not bear two threads; no verdict waits for them
         self.token = secrets.token_urlsafe(24)
         saved = read_decisions(path) if path.exists() else []
         own = remaining_decisions(decision for decision in saved if decision.reviewer == self._reviewer)
@@ -110,9 +94,9 @@ class Review:
                 "id": candidate.id,
                 "question": candidate.question,
                 "answers": candidate.answers,
-                "about": [candidate.source, candidate.task, candidate.answer_form],
+                "about": [candidate.source.replace("_", " "), candidate.task, candidate.answer_form],
                 "document": candidate.document,
-                "pages": [self._shown(candidate, page) for page in candidate.pages],
+                "pages": [shown_page(self._pages, candidate, page) for page in candidate.pages],
                 "decision": {name: getattr(decision, name) for name in _CHOICES} if decision else None,
                 "stale": not decision and candidate.id in self._stale,
                 "removed": self._removed.get(candidate.id, ""),
@@ -124,8 +108,8 @@ class Review:
         candidate, page = self._candidate(values["place"]), int(values["page"])
         if page not in candidate.pages:
             raise DataError(f"candidate {candidate.id} has no evidence on page {page + 1}")
-        with self._lock:
-            return "image/webp", webp(self._pages.image(candidate.document, page))
+        with self._image_lock:
+            return "image/webp", webp(self._pages.image(candidate.document, page), _WIDTH)
 
     def decide(self, content: bytes) -> tuple[str, bytes]:
         """Save a decision: an object with `place`, `verdict`, and if wanted `reason`, `question` and `answer`.
@@ -171,41 +155,6 @@ class Review:
         if not place.isdecimal() or not int(place) < len(self._candidates):
             raise DataError(f"there is no candidate {place!r}, only {len(self._candidates):,} from 0 on")
         return self._candidates[int(place)]
-
-    def _shown(self, candidate: Candidate, page: int) -> dict[str, Any]:
-        try:
-            text, error = self._pages.text(candidate.document, page) if page >= 0 else "", ""
-        except OhrError as reason:
-            text, error = "", str(reason)
-        texts = Texts({candidate.document: [Page(candidate.document, page, text)]})
-        spans = [
-            (passage.text, _span(passage, texts, candidate)) for passage in candidate.evidence if passage.page == page
-        ]
-        placed = [span for _, span in spans if span]
-        elsewhere = [passage for passage, span in spans if not span]
-        has_image = page >= 0 and self._pages.has_image(candidate.document)
-        parts = marked(text, placed)
-        return {"page": page, "parts": parts, "elsewhere": elsewhere, "error": error, "image": has_image}
-
-
-def _span(passage: Evidence, texts: Texts, candidate: Candidate) -> Span | None:
-    """Return the place of evidence on its page; a rule may have removed the candidate before it was looked for."""
-    place = candidate.document, passage.page
-    known = 0 <= passage.start < passage.end <= len(texts.pages[place])
-    return (passage.start, passage.end) if known else texts.span(*place, passage.text)
-
-
-def marked(text: str, spans: Sequence[Span]) -> list[tuple[str, bool]]:
-    """Divide a page's text into parts that are evidence and parts that are not; spans may overlap."""
-    parts: list[tuple[str, bool]] = []
-    done = 0
-    for start, end in sorted(spans):
-        if start > done:
-            parts.append((text[done:start], False))
-        if end > max(done, start):
-            parts.append((text[max(done, start) : end], True))
-        done = max(done, end)
-    return [*parts, (text[done:], False)] if done < len(text) else parts
 
 
 def _now() -> str:

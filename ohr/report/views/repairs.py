@@ -8,7 +8,7 @@ from ohr.questions.imports import Repair
 from ohr.report.views.view import View
 from ohr.results.tables.table_files import write_csv
 
-_HOW = "Without an answer, or with evidence that is not on a page word for word, a question is removed."
+_HOW = "An answer that is not in the evidence is listed also where the question stays; other faults remove a question."
 
 
 def repairs(faults: Sequence[Repair]) -> View:

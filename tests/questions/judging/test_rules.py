@@ -128,7 +128,7 @@ def test_a_question_of_another_task_is_removed_and_imported_ones_are_not_judged(
     imported = replace(RENT, id="imported", origin="imported")
     removals = removed("unfaithful_to_task", [RENT, BOTH, imported], judge)
     assert {name: removal.reason for name, removal in removals.items()} == {
-        "rent": "judged to be a question of reasoning"
+        "rent": "written as a question of understanding, judged to be one of reasoning"
     }
     assert [prompt.id for prompt in judge.calls[0]] == ["rent", "both"]
 

@@ -1,12 +1,14 @@
 """The review page of candidates from mini: its answers, and to whom it gives them."""
 
 import json
+import threading
 
 import pytest
 
 from ohr.errors import DataError
 from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, read_decisions
-from ohr.report.html.review import TOKEN, PageSource, marked, serve_review
+from ohr.report.html.review import TOKEN, serve_review
+from ohr.report.html.review_pages import PageSource, marked
 
 from .reviewing import PAGES, SET, reviewing, text_of, token_of, verdicts
 
@@ -23,6 +25,26 @@ def test_a_candidate_comes_with_its_pages_and_marked_evidence(tmp_path):
         assert [page["elsewhere"] for page in shown["pages"]] == [[], []]
         status, image = ask("/image?place=5&page=1")
         assert (status, image[:4], image[8:12]) == (200, b"RIFF", b"WEBP")
+
+
+def test_a_verdict_does_not_wait_for_an_image(tmp_path):
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow(document, page):
+        begun.set()
+        assert may_end.wait(30)
+        return PAGES.image(document, page)
+
+    with reviewing(tmp_path / "review.jsonl", pages=PageSource(text_of, slow)) as (_, ask):
+        answers = []
+        asking = threading.Thread(target=lambda: answers.append(ask("/image?place=0&page=0")[0]))
+        asking.start()
+        assert begun.wait(30)
+        body = json.dumps({"place": "0", "verdict": "keep"})
+        assert ask("/decision", body, **{TOKEN: token_of(ask)})[0] == 200
+        may_end.set()
+        asking.join()
+        assert answers == [200]
 
 
 def test_passages_that_overlap_are_marked_once():

@@ -2,12 +2,13 @@
 
 import threading
 
+import numpy as np
 import pytest
 
 from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence
 from ohr.questions.review.decisions import Decision, add_decision, read_decisions
-from ohr.report.html.review import PageSource
+from ohr.report.html.review_pages import PageSource
 
 from .chromium import CONTRAST, needs_chromium, opened
 from .conftest import HOSTILE
@@ -48,6 +49,113 @@ def test_questions_are_decided_by_keys(browser, tmp_path):
     assert verdicts(path) == [(SET[0].id, "keep"), (SET[1].id, "drop"), (SET[2].id, "edit")]
     assert read_decisions(path)[1].reason == "dd"
     assert (read_decisions(path)[2].question, read_decisions(path)[2].answer) == ("What is lambda?", "")
+
+
+@needs_chromium
+@pytest.mark.parametrize("key", ["Enter", "Escape"])
+def test_enter_and_escape_leave_the_reason(browser, tmp_path, key):
+    path = tmp_path / "review.jsonl"
+    with reviewing(path) as (address, _), opened(browser, address) as page:
+        assert page.locator("label[for=reason] kbd").all_inner_texts() == ["r", "Enter", "Esc"]
+        page.keyboard.press("r")
+        page.keyboard.type("vague")
+        page.keyboard.press(key)
+        page.keyboard.press("d")
+        page.wait_for_selector(f"#where:has-text('{SET[1].id}')")
+        page.keyboard.press("e")  # in an edit they leave the field, too, and neither save nor discard it
+        page.focus("#reason")
+        page.keyboard.press(key)
+        assert page.locator("#edits").is_visible()
+        assert page.evaluate("document.activeElement === document.body")
+    assert [(each.verdict, each.reason) for each in read_decisions(path)] == [("drop", "vague")]
+
+
+@needs_chromium
+def test_enter_that_ends_a_composed_word_stays_in_the_reason(browser, tmp_path):
+    composed = "new KeyboardEvent('keydown', {key: 'Enter', isComposing: true, bubbles: true})"
+    with reviewing(tmp_path / "review.jsonl") as (address, _), opened(browser, address) as page:
+        page.keyboard.press("r")
+        page.evaluate(f"document.activeElement.dispatchEvent({composed})")
+        assert page.evaluate("document.activeElement.id") == "reason"
+
+
+@needs_chromium
+def test_after_the_last_question_comes_the_next_undecided_one(browser, tmp_path):
+    path = tmp_path / "review.jsonl"
+    with reviewing(path, SET[:3]) as (address, _), opened(browser, address) as page:
+        done, said = page.locator("#done"), page.locator("#said")
+        for key, shown in (("ArrowRight", 1), ("k", 2), ("k", 0)):
+            assert done.is_hidden()
+            page.keyboard.press(key)
+            page.wait_for_selector(f"#where:has-text('{SET[shown].id}')")
+        page.keyboard.press("k")
+        page.wait_for_selector(f"#where:has-text('{SET[1].id}')")
+        sentence = "All 3 questions are decided. The decisions are in"
+        assert done.inner_text() == f"{sentence} {path}. Ctrl-C in the terminal ends the review."
+        page.keyboard.press("ArrowRight")
+        page.wait_for_selector(f"#where:has-text('{SET[2].id}')")
+        page.keyboard.press("k")
+        page.wait_for_selector(f"#said:has-text('Saved again: keep {SET[2].id}')")
+        page.keyboard.press("d")
+        page.wait_for_selector("[data-verdict=drop][aria-pressed=true]")
+        assert said.inner_text() == f"Saved: drop {SET[2].id}"
+        page.keyboard.press("u")
+        page.wait_for_selector("#said:has-text('Taken back')")
+        assert done.is_visible()
+    assert [verdict for _, verdict in verdicts(path)] == ["keep"] * 4 + ["drop", "undo"]
+
+
+@needs_chromium
+def test_one_question_is_all(browser, tmp_path):
+    with reviewing(tmp_path / "review.jsonl", SET[:1]) as (address, _), opened(browser, address) as page:
+        page.keyboard.press("k")
+        page.wait_for_selector("#done:has-text('The only question is decided. The decisions are in')")
+        page.keyboard.press("u")
+        page.wait_for_selector("#done", state="hidden")
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_image_is_enlarged_by_key_and_click(browser, tmp_path, width):
+    drawn = "() => document.querySelector('.page-image img').getBoundingClientRect().width"
+    large = np.full((2000, 1600, 3), 200, dtype=np.uint8)
+    pages = PageSource(text_of, lambda document, page: large, lambda document: document == SET[0].document)
+    with (
+        reviewing(tmp_path / "review.jsonl", [SET[0], OTHER], pages) as (address, _),
+        opened(browser, address, viewport={"width": width, "height": 900}) as page,
+    ):
+        page.wait_for_function("() => [...document.images].every((image) => image.naturalWidth === 1440)")
+        small = page.evaluate(drawn)
+        page.keyboard.press("z")
+        assert page.locator("#zoom").get_attribute("aria-pressed") == "true"
+        assert page.evaluate(drawn) >= max(1.5 * small, 900)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CONTRAST) == []
+        page.click(".page-image img")
+        assert page.evaluate(drawn) == small
+        page.click("#zoom")
+        assert page.evaluate(drawn) > small
+        page.keyboard.press("ArrowRight")
+        page.wait_for_selector(f"#where:has-text('{OTHER.id}')")
+        assert page.locator("#zoom").is_hidden()  # without an image
+
+
+@needs_chromium
+def test_a_page_that_an_engine_read_says_so(browser, tmp_path):
+    pages = PageSource(
+        text_of, PAGES.image, silver_engine=lambda document, page: "" if document == OTHER.document else "tesseract 5.3"
+    )
+    with (
+        reviewing(tmp_path / "review.jsonl", [SET[0], OTHER], pages) as (address, _),
+        opened(browser, address) as page,
+    ):
+        assert page.locator(".silver").all_inner_texts() == ["Read by tesseract 5.3, not corrected."]
+        assert page.evaluate(CONTRAST) == []
+        note, text = (page.locator(name).bounding_box() for name in (".silver", ".text"))
+        assert note["y"] < text["y"]
+        page.keyboard.press("ArrowRight")
+        page.wait_for_selector(f"#where:has-text('{OTHER.id}')")
+        assert page.locator(".silver").count() == 0
 
 
 @needs_chromium
