@@ -1,7 +1,7 @@
 """Builds a set of questions: ground truth, candidates, verification, review, files."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,10 +23,11 @@ from ohr.files.digests import remembered
 from ohr.messages.wording import counted, named
 from ohr.questions.candidate import Candidate
 from ohr.questions.funnel import Funnel
-from ohr.questions.imports import Repair, read_candidates
+from ohr.questions.imports import Repair, all_repairs, read_candidates
 from ohr.questions.judging import model_rules, prompts_bound
 from ohr.questions.review.decisions import FILE as DECISIONS
 from ohr.questions.review.decisions import read_decisions
+from ohr.questions.review.outcome import RULE as REVIEW
 from ohr.questions.review.outcome import Reviewed, ReviewerAgreement, agreements, reviewed_by, with_review
 from ohr.questions.rules import RULES
 from ohr.questions.truth import Survey, Truth, with_silver
@@ -99,6 +100,12 @@ class Built:
     def questions(self) -> tuple[Candidate, ...]:
         """The questions of the set."""
         return self.reviewed.candidates
+
+    @property
+    def repairs(self) -> Sequence[Repair]:
+        """What the owner of imported questions can repair."""
+        removals = [removal for removal in self.funnel.removals if removal.rule != REVIEW]
+        return all_repairs(self.sources.repairs, removals, self.sources.candidates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,11 +68,10 @@ def _complete(built: "Built", folder: Path) -> None:
     """Add the list of repairs, if there is one, and the figure of the funnel."""
     from ohr import extras
     from ohr.errors import MissingExtra
-    from ohr.questions.imports import all_repairs
     from ohr.report.figures.funnel import draw_funnel
     from ohr.report.views.repairs import write_repairs
 
-    if faults := all_repairs(built.sources.repairs, built.funnel.removals, built.sources.candidates):
+    if faults := built.repairs:
         write_repairs(faults, folder / "repairs.csv")
     try:
         extras.require("matplotlib", "report")
@@ -93,7 +92,6 @@ def _print_estimate(made: "Estimate", *, as_json: bool) -> None:
 
 
 def _print(built: "Built", *, as_json: bool) -> None:
-    from ohr.questions.imports import all_repairs
     from ohr.report.views.funnel import funnel
     from ohr.report.views.repairs import repair_counts
 
@@ -104,7 +102,7 @@ def _print(built: "Built", *, as_json: bool) -> None:
     say(_pages(built))
     if built.sources.asked:
         say(_written(built))
-    if faults := all_repairs(built.sources.repairs, built.funnel.removals, built.sources.candidates):
+    if faults := built.repairs:
         say_views([repair_counts(faults)])
         say(f"what to repair, question by question: {built.out / 'repairs.csv'}")
     say_views(funnel(built.funnel.rows))
@@ -208,6 +206,6 @@ def _summary(built: "Built") -> dict[str, Any]:
         "not_reviewed": len(built.reviewed.undecided),
         "costs": built.costs,
         "costs_now": built.costs_now,
-        "repairs": [each._asdict() for each in built.sources.repairs],
+        "repairs": [each._asdict() for each in built.repairs],
         "notes": built.notes,
     }
