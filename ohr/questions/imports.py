@@ -21,6 +21,7 @@ from ohr.files.foreign_answers import ragas
 from ohr.files.foreign_answers.rows import texts_of
 from ohr.files.ohrbench_questions import text_of
 from ohr.files.tables import Names, Row, is_blank, read_table
+from ohr.keys import key
 from ohr.messages.wording import counted, named, quoted
 from ohr.text.language import written_in
 
@@ -122,8 +123,7 @@ def read_candidates(
     missing = missing or {}
     places = Places(texts, {passage for own in passages for passage in own}, tuple(missing))
     candidates = [
-        _candidate(row, f"q{number}", own, places)
-        for number, (row, own) in enumerate(zip(rows, passages, strict=True), 1)
+        _candidate(row, name, own, places) for name, row, own in zip(_names(rows), rows, passages, strict=True)
     ]
     ids = Counter(candidate.id for candidate in candidates)
     if twice := [name for name, count in ids.items() if count > 1]:
@@ -214,6 +214,17 @@ def _answers(row: Row) -> tuple[str, ...]:
 
 def _task(given: object) -> Task | Literal[""]:
     return "reasoning" if given == "reasoning" else "understanding" if given == "understanding" else ""
+
+
+def _names(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield names for questions without an id: the same in a file with other rows, as decisions are about them."""
+    used: Counter[str] = Counter()
+    for row in rows:
+        name = (
+            f"q{key('imported question', text_of(row.parts.get('question')), text_of(row.parts.get('document')))[:8]}"
+        )
+        used[name] += 1
+        yield name if used[name] == 1 else f"{name}-{used[name]}"
 
 
 def _candidate(row: Row, default: str, passages: Sequence[str], places: Places) -> Candidate:

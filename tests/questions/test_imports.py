@@ -325,3 +325,11 @@ def test_a_question_of_a_benchmark_keeps_its_pages():
         "zh",
         (0, 1),
     )
+
+
+def test_questions_without_an_id_keep_their_names_when_rows_are_added(read):
+    def names(*questions):
+        return [each.id for each in read([{"question": question, "id": ""} for question in questions]).candidates]
+
+    first, second = names("Who pays?", "Who leaves?")
+    assert names("Who comes?", "Who pays?", "Who pays?", "Who leaves?")[1:] == [first, f"{first}-2", second]
