@@ -38,8 +38,8 @@ class Quizmaster(Generator):
     def _reply(self, prompt: Prompt) -> str:
         if prompt.system.startswith("You write test questions"):
             return self._written(prompt.passages[0]) if prompt.passages else "[]"
-        if prompt.system.startswith("You check questions"):
-            return "yes"
+        if prompt.system.startswith("You find what questions are about"):
+            return _QUESTION.findall(prompt.user)[-1]
         if prompt.system.startswith("You sort questions"):
             return "understanding"
         asked = _QUESTION.findall(prompt.user)[-1].rstrip("?")

@@ -51,6 +51,15 @@ def test_sound_candidates_survive_with_the_places_of_their_evidence():
     assert all(row.removed == 0 and row.left == 2 for row in funnel.rows)
 
 
+def test_passages_are_the_words_of_their_page_and_those_that_overlap_one():
+    quoted = (Evidence(0, "BERTH 3 is 1,"), Evidence(0, "ments. 租期"), Evidence(0, "is 1,200,000 florins"))
+    (survivor,) = verify([replace(RENT, evidence=quoted)], TRUTH).survivors
+    assert [passage.text for passage in survivor.evidence] == [
+        "Berth 3 is 1,200,000 florins",
+        "instal-\nments. 租期",
+    ]
+
+
 def test_the_funnel_counts_what_each_rule_removes():
     broken = replace(RENT, id="broken", question="How much is the rent in this document?")
     funnel = verify([RENT, replace(RENT, id="again"), broken], TRUTH)
@@ -135,6 +144,8 @@ def test_wording_that_only_resembles_it_stays(question):
         ({"answers": ("1.3 million florins",)}, "answer_not_in_evidence"),
         ({"answers": ("a hundred crowns",)}, "answer_not_in_evidence"),
         ({"answers": ("the harbour master",)}, "answer_not_in_evidence"),
+        ({"answers": ("1,200",), "evidence": (Evidence(0, "Berth 3 is 1,200,"),)}, "answer_not_in_evidence"),
+        ({"answers": ("200,000",), "evidence": (Evidence(0, "200,000 florins"),)}, "answer_not_in_evidence"),
         ({"question": "How much is the rent that is due?"}, "names_no_entity"),
         ({"question": "What is the total amount of xyzzy?"}, "names_no_entity"),
     ],

@@ -22,7 +22,8 @@ _NO_LETTER = re.compile(r"^\W*$")
 def names_no_entity(candidate: Candidate, texts: Texts) -> str:
     """Remove questions of whose words in the document none is rare: many documents could answer them."""
     asked = {word for word in stems(candidate.question) if word not in _ASKING and not _NO_LETTER.match(word)}
-    counts = {word: len(names) for word in asked if candidate.document in (names := texts.holders.get(word, ()))}
+    document = texts.firsts.get(candidate.document, candidate.document)
+    counts = {word: len(names) for word in asked if document in (names := texts.holders.get(word, ()))}
     if not counts:
         return "has no word of its document but question words"
     rarest = min(counts, key=lambda word: (counts[word], word))
