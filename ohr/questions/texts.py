@@ -144,7 +144,7 @@ def stems(text: str) -> Iterator[str]:
 
 
 def holds_number(text: str, part: str) -> bool:
-    """Report whether a text has another one's letters where no number goes on before or after them: 1.2 has no 1."""
+    """Report whether a text has another one's letters where no number continues at an end of them: 1.2 has no 1."""
     places = _occurrences(letters(text), letters(part).text)
     return any(not any(_inside_number(text, end) for end in place) for place in places)
 
