@@ -5,8 +5,10 @@ from random import Random
 from shutil import copy
 
 import pytest
+from typer.testing import CliRunner
 
 from ohr.builder.build import estimate
+from ohr.cli.app import app
 from ohr.dataset.evidence import misplaced
 from ohr.engine.progress import Quiet
 
@@ -72,3 +74,11 @@ def test_a_check_finds_the_evidence_of_a_new_set_on_its_page(place):
     assert len(built.questions) > 40
     assert built.questions[-1].answers == ("14",)
     assert list(misplaced(study(place.out))) == []
+
+
+def test_a_check_of_a_new_set_warns_of_nothing(place):
+    place.build()
+    done = CliRunner().invoke(app, ["check", str(place.out / "study.yaml"), "--json"])
+    assert json.loads(done.stdout)["warnings"] == []
+    assert "a set that ohr built: 2 documents" in CliRunner().invoke(app, ["data", "verify", str(place.out)]).stdout
+    assert "build and review" in CliRunner().invoke(app, ["data", "--help"]).stdout

@@ -60,6 +60,27 @@ def test_passages_are_the_words_of_their_page_and_those_that_overlap_one():
     ]
 
 
+def test_a_question_in_another_language_is_told_which_are_verified():
+    reasons = [
+        verify([replace(RENT, question=question)], TRUTH).removals[0].reason
+        for question in ("Wie hoch ist der Preis?", "What is the total amount of xyzzy?")
+    ]
+    assert reasons == [
+        "has no word of its document but question words; questions are verified in English and Chinese",
+        "has no word of its document but question words",
+    ]
+
+
+def test_a_copy_of_a_document_makes_its_words_no_less_rare_and_its_evidence_no_less_clear():
+    copies = TRUTH | {
+        f"law/copy-{at}": [replace(page, document=f"law/copy-{at}") for page in TRUTH["law/lease"]] for at in range(3)
+    }
+    brought = replace(RENT, document="law/copy-1")
+    assert verify([RENT], copies).survivors and verify([brought], copies).survivors
+    part = TRUTH | {"law/part": [replace(TRUTH["law/lease"][0], document="law/part")]}
+    assert [removal.reason for removal in verify([RENT], part).removals] == ["all of its evidence is also in law/part"]
+
+
 def test_the_funnel_counts_what_each_rule_removes():
     broken = replace(RENT, id="broken", question="How much is the rent in this document?")
     funnel = verify([RENT, replace(RENT, id="again"), broken], TRUTH)
