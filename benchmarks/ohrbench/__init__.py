@@ -161,7 +161,7 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
         return published()
 
     def _source(self) -> str:
-        """Say which of the files counts, and by which rules: a copy may have two, and a built set has one."""
+        """Return which of the files counts, and by which rules: a copy may have two, and a built set has one."""
         return f"questions of {question_file(self.root).name}, protocol {self.protocol}"
 
     def _asked(self) -> Asked:

@@ -60,7 +60,7 @@ def test_passages_are_the_words_of_their_page_and_those_that_overlap_one():
     ]
 
 
-def test_a_question_in_another_language_is_told_which_are_verified():
+def test_the_reason_for_a_question_in_another_language_says_which_are_verified():
     reasons = [
         verify([replace(RENT, question=question)], TRUTH).removals[0].reason
         for question in ("Wie hoch ist der Preis?", "What is the total amount of xyzzy?")
