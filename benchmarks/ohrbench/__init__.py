@@ -123,7 +123,9 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
 
     def notes(self) -> Sequence[str]:
         """List files and questions that are damaged, missing, left out or changed on reading."""
-        about = [f"questions of {question_file(self.root).name}, protocol {self.protocol}", *self._as_built()]
+        built = read_set(self.root)
+        about = [] if built and self.protocol == "clean" else [self._source()]
+        about += built_notes(built, {d.name: self.pages(d) for d in self.documents()}) if built else []
         asked, surveyed = self._asked(), survey(self.root, self.domains)
         known = {document.name: document for document in surveyed.documents}
         # faults of the questions name those whose document is in another form already
@@ -158,9 +160,9 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
 
         return published()
 
-    def _as_built(self) -> Sequence[str]:
-        built = read_set(self.root)
-        return built_notes(built, {d.name: self.pages(d) for d in self.documents()}) if built else ()
+    def _source(self) -> str:
+        """Return which of the files counts, and by which rules: a copy may have two, and a built set has one."""
+        return f"questions of {question_file(self.root).name}, protocol {self.protocol}"
 
     def _asked(self) -> Asked:
         self.check()

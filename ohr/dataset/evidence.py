@@ -46,7 +46,7 @@ def misplaced(inputs: Inputs) -> Iterator[Misplaced]:
                 yield Misplaced(question, share, best_match(text, evidence), _elsewhere(pages, question, cuts))
 
 
-def explained(found: Misplaced, first_page: int = 0) -> str:
+def explained(found: Misplaced, first_page: int = 1) -> str:
     """Describe a misplaced evidence; pages are counted from `first_page`."""
     question = found.question
     pages = ", ".join(str(index + first_page) for index in question.pages)

@@ -1,11 +1,13 @@
 """A set of questions that ohr built, in OHRBench's layout: `set.json` says where its ground truth comes from."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import parse_json
@@ -74,6 +76,26 @@ def _read(path: Path) -> BuiltSet | None:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path}: not as it was built: {type(error).__name__} {error}; build the set again") from None
+
+
+def unchanged(built: BuiltSet, page: Page) -> bool:
+    """Report whether the ground truth of a page is as the set was built."""
+    before = built.pages.get(page.document, {}).get(page.index)
+    return before is not None and before.digest == page_digest(page.text)
+
+
+def origins(built: BuiltSet, truth: Mapping[str, Sequence[Page]]) -> Counter[str]:
+    """Count the pages that are as the set was built, by the origin of their ground truth."""
+    every = (page for name in truth for page in truth[name])
+    return Counter(built.pages[page.document][page.index].origin for page in every if unchanged(built, page))
+
+
+def built_sentence(built: BuiltSet, truth: Mapping[str, Sequence[Page]]) -> str:
+    """Return the size of a set as it is now, and where its ground truth comes from."""
+    counts = origins(built, truth)
+    known = ", ".join(f"{counts[origin]:,} {origin}" for origin in sorted(counts))
+    pages = counted(sum(map(len, truth.values())), "page")
+    return f"a set that ohr built: {counted(len(truth), 'document')}, {pages} of truth ({known})"
 
 
 def silver_sentence(silver: int, pages: int, engine: str) -> str:

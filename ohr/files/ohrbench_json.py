@@ -127,7 +127,7 @@ def read_document(path: Path, name: str) -> Reading:
         if number is None:
             faults.append(Fault("page", _UNNUMBERED, f"{where} entry {place}"))
         elif number in pages:
-            faults.append(Fault("page", _REPEATED, f"{where} page {number}"))
+            faults.append(Fault("page", _REPEATED, f"{where} page {number + 1}"))
         else:
             pages[number] = _page(name, number, entry)
             faults += _page_faults(pages[number], entry, where)
@@ -204,8 +204,8 @@ def _page(name: str, number: int, entry: Mapping[str, Any]) -> Page:
 
 def _page_faults(page: Page, entry: Mapping[str, Any], where: str) -> Iterator[Fault]:
     if page.error is not None:
-        yield Fault("page", "with a text that is not a string, counted as failed", f"{where} page {page.index}")
+        yield Fault("page", "with a text that is not a string, counted as failed", f"{where} page {page.index + 1}")
     elif not page.text.strip():
-        yield Fault("page", f"without text in {where.split('/')[0]}", f"{where} page {page.index}")
+        yield Fault("page", f"without text in {where.split('/')[0]}", f"{where} page {page.index + 1}")
     if isinstance(entry.get("page_idx", entry.get("page_no")), str):
-        yield Fault("page number", "in quotes, read without them", f"{where} page {page.index}")
+        yield Fault("page number", "in quotes, read without them", f"{where} page {page.index + 1}")

@@ -6,9 +6,10 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from ohr.text.locate import PageLocator
+from ohr.text.whole_words import whole_words
 
 from .candidate import Evidence
-from .texts import Texts, letters, whole_words
+from .texts import Texts, letters
 
 
 class Places:
@@ -62,7 +63,7 @@ class Places:
         for page in self._texts.truth[document] if document in self._holders[passage] else ():
             is_there = wanted in self._texts.letters[document, page.index].text  # most pages do not hold it
             if is_there and (span := self._texts.span(document, page.index, passage)):
-                return [Evidence(page.index, passage, *span)]
+                return [Evidence(page.index, page.text[slice(*span)], *span)]
         return self._in_parts(wanted, document) or [self._likely(passage, document)]
 
     def _in_parts(self, wanted: str, document: str) -> list[Evidence]:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from ohr.contracts import Page
 from ohr.errors import DataError
@@ -22,7 +21,7 @@ def verify(
     """Run rules over candidates; a candidate that one removes does not reach the next.
 
     Args:
-        candidates: with ids that are unique among them.
+        candidates: with ids that are unique among them; survivors have their evidence in the words of its page.
         truth: ground-truth pages by document.
         rules: in their order, those that need no model first: `(*RULES, *model_rules(...))`.
 
@@ -32,7 +31,8 @@ def verify(
     ids = Counter(candidate.id for candidate in candidates)
     if twice := [name for name, count in ids.items() if count > 1]:
         raise DataError(f"candidates must have different ids; used more than once: {named(twice)}")
-    texts, left = Texts(truth), list(candidates)
+    texts = Texts(truth)
+    left = [located(candidate, texts) for candidate in candidates]
     rows: list[FunnelRow] = []
     removals: list[Removal] = []
     for rule in rules:
@@ -41,8 +41,7 @@ def verify(
         rows.append(_row(rule, left, removed))
         left = [candidate for candidate in left if candidate.id not in names]
         removals += removed
-    survivors = tuple(replace(candidate, evidence=located(candidate, texts)) for candidate in left)
-    return Funnel(tuple(rows), survivors, tuple(removals))
+    return Funnel(tuple(rows), tuple(left), tuple(removals))
 
 
 def _row(rule: Rule, entered: Sequence[Candidate], removed: Sequence[Removal]) -> FunnelRow:

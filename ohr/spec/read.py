@@ -40,6 +40,9 @@ def read_spec(
         SpecError: it has faults; the message lists all of them at once, the first 20 in words.
     """
     source = read_source(Path(path), overrides)
+    if "benchmark" not in source.data:
+        says = "a file of `ohr data build`: that command reads it with --spec, and writes a study that names its set"
+        refuse([source.fault((key,), says) for key in ("writer", "silver") if key in source.data][:1])
     return _spec(Builder(source, registry_of(source, trust_plugins), frozenset(allow_env)))
 
 

@@ -17,6 +17,8 @@ _SCRIPT = 0.3
 _LEAST, _LEAST_FOREIGN = 0.03, 0.06
 """Least share of function words, of English and of any other language. Of OHRBench's pages with 50 words, 98% are above
 the first; lists of names and tables are below, and have words that are frequent in some other language by accident."""
+_SURE = 2
+"""Frequent words of another language that no short English text has by accident."""
 _HAN, _KANA, _HANGUL = re.compile(f"[{HAN}]+"), re.compile("[\u3041-\u30ff]+"), re.compile("[\uac00-\ud7a3]+")
 _NO_LETTERS = bytes(sign for sign in range(0x100) if not (sign < 0x80 and chr(sign).isalpha()))
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -75,6 +77,20 @@ def language(text: str) -> str | None:
     counts = {code: sum(words[word] for word in own) for code, own in _function_words().items()}
     code = max(counts, key=lambda each: counts[each])
     return code if counts[code] >= (_LEAST if code == "en" else _LEAST_FOREIGN) * words.total() else None
+
+
+def is_foreign(text: str) -> bool:
+    """Report whether a text, however short, is surely in another language than English and Chinese.
+
+    It is in another script, or has two of the frequent words of another language, and more than of English: `de` alone
+    may be part of a name.
+    """
+    if language(text) in ("ja", "ko", OTHER):
+        return True
+    there = set(_LETTERS.findall(text.lower()))
+    counts = {code: len(there.intersection(own)) for code, own in _function_words().items()}
+    english = counts.pop("en")
+    return not is_chinese(text) and max(counts.values()) >= max(_SURE, english + 1)
 
 
 @cache

@@ -51,6 +51,36 @@ def test_sound_candidates_survive_with_the_places_of_their_evidence():
     assert all(row.removed == 0 and row.left == 2 for row in funnel.rows)
 
 
+def test_passages_are_the_words_of_their_page_and_those_that_overlap_one():
+    quoted = (Evidence(0, "BERTH 3 is 1,"), Evidence(0, "ments. 租期"), Evidence(0, "is 1,200,000 florins"))
+    (survivor,) = verify([replace(RENT, evidence=quoted)], TRUTH).survivors
+    assert [passage.text for passage in survivor.evidence] == [
+        "Berth 3 is 1,200,000 florins",
+        "instal-\nments. 租期",
+    ]
+
+
+def test_the_reason_for_a_question_in_another_language_says_which_are_verified():
+    reasons = [
+        verify([replace(RENT, question=question)], TRUTH).removals[0].reason
+        for question in ("Wie hoch ist der Preis?", "What is the total amount of xyzzy?")
+    ]
+    assert reasons == [
+        "has no word of its document but question words; questions are verified in English and Chinese",
+        "has no word of its document but question words",
+    ]
+
+
+def test_a_copy_of_a_document_makes_its_words_no_less_rare_and_its_evidence_no_less_clear():
+    copies = TRUTH | {
+        f"law/copy-{at}": [replace(page, document=f"law/copy-{at}") for page in TRUTH["law/lease"]] for at in range(3)
+    }
+    brought = replace(RENT, document="law/copy-1")
+    assert verify([RENT], copies).survivors and verify([brought], copies).survivors
+    part = TRUTH | {"law/part": [replace(TRUTH["law/lease"][0], document="law/part")]}
+    assert [removal.reason for removal in verify([RENT], part).removals] == ["all of its evidence is also in law/part"]
+
+
 def test_the_funnel_counts_what_each_rule_removes():
     broken = replace(RENT, id="broken", question="How much is the rent in this document?")
     funnel = verify([RENT, replace(RENT, id="again"), broken], TRUTH)
@@ -135,6 +165,8 @@ def test_wording_that_only_resembles_it_stays(question):
         ({"answers": ("1.3 million florins",)}, "answer_not_in_evidence"),
         ({"answers": ("a hundred crowns",)}, "answer_not_in_evidence"),
         ({"answers": ("the harbour master",)}, "answer_not_in_evidence"),
+        ({"answers": ("1,200",), "evidence": (Evidence(0, "Berth 3 is 1,200,"),)}, "answer_not_in_evidence"),
+        ({"answers": ("200,000",), "evidence": (Evidence(0, "200,000 florins"),)}, "answer_not_in_evidence"),
         ({"question": "How much is the rent that is due?"}, "names_no_entity"),
         ({"question": "What is the total amount of xyzzy?"}, "names_no_entity"),
     ],

@@ -1,6 +1,6 @@
 import pytest
 
-from ohr.text.language import is_chinese, language
+from ohr.text.language import is_chinese, is_foreign, language
 
 PAGES = {
     "en": "The lease began in May and ends with the death of the tenant. Rent is due on the first day of each month.",
@@ -29,6 +29,26 @@ def test_a_text_is_in_its_language(code):
 @pytest.mark.parametrize("text", ["", "12.5 30.1 44", "Ketch 12 Yawl 14 Sloop 9 Schooner 31 Cutter 8 Brig 22"])
 def test_a_text_without_function_words_is_in_none(text):
     assert language(text) is None
+
+
+@pytest.mark.parametrize("text", ["Wie hoch ist der Preis?", "Quel est le prix?", "Какова цена?", "家賃はいくらですか"])
+def test_a_short_text_may_be_foreign_for_sure(text):
+    assert is_foreign(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Who won the Tour de France?",
+        "What is a die?",
+        "Where does Leonardo da Vinci lie?",
+        "价格是多少？",
+        "Preis?",
+    ],
+)
+def test_a_short_text_is_not_foreign_by_a_name(text):
+    assert not is_foreign(text)
 
 
 def test_an_english_page_may_quote_another_language():

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ohr.text.chinese import HAN, HAS_HAN
+from ohr.text.chinese import HAN, HAS_HAN, without_spacing
 
 Words = Mapping[str, tuple[str, ...]]
 """Verdicts, each with the words that models write for it."""
@@ -69,7 +69,7 @@ def yes_or_no(text: str) -> bool | None:
 def named_in(question: str, reply: str) -> str:
     """Return `names` if a reply copies a name from a question, `none` if it finds none, "" if it copies nothing.
 
-    A name has a capital in the question, or is Chinese; `table` and 该公司 are none.
+    A name has a capital in the question, or is Chinese; `table` and 该公司 are none. Chinese may be spaced.
     """
     text = unicodedata.normalize("NFKC", (value_in(reply) or after_mark(reply) or reply)[:_LONGEST]).strip()
     if not text or _NO_NAME.match(text):
@@ -77,7 +77,9 @@ def named_in(question: str, reply: str) -> str:
     asked = unicodedata.normalize("NFKC", question)
     said = {word.lower() for word in _NAME.findall(text)}
     copied = [word for word in _NAME.findall(asked) if word.isascii() and word.lower() in said]
-    chinese = [part for part in _BETWEEN_NAMES.split(text) if len(part) > 1 and HAS_HAN.search(part) and part in asked]
+    parts = {part for each in (text, without_spacing(text)) for part in _BETWEEN_NAMES.split(each)}
+    held = without_spacing(asked)
+    chinese = [part for part in parts if len(part) > 1 and HAS_HAN.search(part) and part in held]
     if any(word != word.lower() and word.lower() not in _ASKING for word in copied) or not all(
         map(_COMMON.fullmatch, chinese)
     ):

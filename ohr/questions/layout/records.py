@@ -45,16 +45,15 @@ def record(candidate: Candidate, names: Mapping[str, str]) -> dict[str, Any]:
     """Return a candidate with the keys of OHRBench's file.
 
     Evidence on one page is a number with a passage, or with a list of them; on several pages it is a list of pages in
-    ascending order, and a passage for each.
+    ascending order, and a passage for each. Passages of a page are in its order, as scores compare words in order.
 
     Args:
         candidate: one that `check` allows.
         names: of documents in the set, by their own.
     """
     document = names[candidate.document]
-    passages = {
-        page: [each.text for each in candidate.evidence if each.page == page] for page in sorted(candidate.pages)
-    }
+    in_order = sorted(candidate.evidence, key=lambda each: (each.page, each.start))
+    passages = {page: [each.text for each in in_order if each.page == page] for page in sorted(candidate.pages)}
     several = len(passages) > 1
     context: str | list[str]
     if several:

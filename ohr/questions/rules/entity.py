@@ -5,6 +5,7 @@ import re
 from ohr.messages.wording import counted
 from ohr.questions.candidate import Candidate
 from ohr.questions.texts import Texts, stems
+from ohr.text.language import is_foreign
 from ohr.text.porter import stem
 
 _ENGLISH = """
@@ -21,8 +22,15 @@ _NO_LETTER = re.compile(r"^\W*$")
 
 def names_no_entity(candidate: Candidate, texts: Texts) -> str:
     """Remove questions of whose words in the document none is rare: many documents could answer them."""
+    reason = _no_entity(candidate, texts)
+    foreign = "; questions are verified in English and Chinese" if reason and is_foreign(candidate.question) else ""
+    return reason + foreign
+
+
+def _no_entity(candidate: Candidate, texts: Texts) -> str:
     asked = {word for word in stems(candidate.question) if word not in _ASKING and not _NO_LETTER.match(word)}
-    counts = {word: len(names) for word in asked if candidate.document in (names := texts.holders.get(word, ()))}
+    document = texts.firsts.get(candidate.document, candidate.document)
+    counts = {word: len(names) for word in asked if document in (names := texts.holders.get(word, ()))}
     if not counts:
         return "has no word of its document but question words"
     rarest = min(counts, key=lambda word: (counts[word], word))

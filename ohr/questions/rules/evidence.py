@@ -1,6 +1,7 @@
 """Rules about evidence: it is on its page, holds the answer, and is of the source that the question names."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ohr.contracts import EvidenceSource, Span
 from ohr.dataset.evidence import best_match
@@ -10,7 +11,7 @@ from ohr.messages.wording import counted, named, quoted
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.questions.candidate import Candidate, Evidence, Removal
 from ohr.questions.numbers import numbers
-from ohr.questions.texts import Texts, letters, stems
+from ohr.questions.texts import Texts, holds_number, letters, stems
 from ohr.text.words import normalise
 
 from .rule import Rule
@@ -47,14 +48,28 @@ def _missing(candidate: Candidate, passage: Evidence, texts: Texts) -> str:
     return f"not on {where}: {quoted(passage.text)}" + (f"; the best match is {quoted(match)}" if match else "")
 
 
-def located(candidate: Candidate, texts: Texts) -> tuple[Evidence, ...]:
-    """Return a candidate's evidence with the characters of its page; -1 where it is not there."""
+def located(candidate: Candidate, texts: Texts) -> Candidate:
+    """Return a candidate with its evidence in the words of its page, and the characters there.
 
-    def placed(passage: Evidence) -> Evidence:
-        start, end = texts.span(candidate.document, passage.page, passage.text) or (-1, -1)
-        return Evidence(passage.page, passage.text, start, end)
-
-    return tuple(map(placed, candidate.evidence))
+    A passage that its page does not hold stays, at -1. Passages of a page that overlap become one.
+    """
+    evidence: list[Evidence] = []
+    for passage in candidate.evidence:
+        span = texts.span(candidate.document, passage.page, passage.text)
+        if span is None:
+            evidence.append(replace(passage, start=-1, end=-1))
+            continue
+        start, end = span
+        overlapping = [each for each in evidence if each.page == passage.page and each.start < end and start < each.end]
+        start, end = (
+            min([start, *(each.start for each in overlapping)]),
+            max([end, *(each.end for each in overlapping)]),
+        )
+        place = evidence.index(overlapping[0]) if overlapping else len(evidence)
+        evidence = [each for each in evidence if each not in overlapping]
+        text = texts.pages[candidate.document, passage.page][start:end]
+        evidence.insert(place, Evidence(passage.page, text, start, end))
+    return replace(candidate, evidence=tuple(evidence))
 
 
 def answer_not_in_evidence(candidate: Candidate, texts: Texts) -> str:  # noqa: ARG001 # as every reason
@@ -73,7 +88,7 @@ def what_evidence_lacks(candidate: Candidate) -> str:
     if candidate.answer_form in _WRITTEN_SHORT or not candidate.answers:
         return ""
     answer, evidence = candidate.answers[0], "\n".join(passage.text for passage in candidate.evidence)
-    if normalise(answer) in CLOSED_ANSWERS or (letters(answer).text and letters(answer).text in letters(evidence).text):
+    if normalise(answer) in CLOSED_ANSWERS or _is_verbatim(answer, evidence):
         return ""
     plain = f"{evidence}\n{strip_markup(evidence)}"
     held = {abs(value) for readings in numbers(plain) for value in readings}  # (3,243) may be a cost of 3,243
@@ -84,6 +99,12 @@ def what_evidence_lacks(candidate: Candidate) -> str:
         return ""
     share = sum(word in there for word in wanted) / len(wanted)
     return f"the evidence has {share:.0%} of the words of the answer {quoted(answer)}" if share < _LEAST else ""
+
+
+def _is_verbatim(answer: str, evidence: str) -> bool:
+    if numbers(answer):
+        return holds_number(evidence, answer)
+    return bool(letters(answer).text) and letters(answer).text in letters(evidence).text
 
 
 def other_source(candidate: Candidate, texts: Texts) -> str:
@@ -122,11 +143,12 @@ def _ambiguous(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Remova
     holders = iter(texts.documents_with(passages))
     for candidate in candidates:
         shared = [next(holders) for _ in candidate.evidence]
-        others = frozenset.intersection(*shared) - {candidate.document} if shared else frozenset()
-        if others:
+        own = texts.firsts.get(candidate.document)
+        both = frozenset.intersection(*shared) if shared else frozenset()
+        if others := [name for name in both if name != candidate.document and texts.firsts[name] != own]:
             names = named(sorted(others))
             yield Removal(candidate.id, ambiguous_document.name, f"all of its evidence is also in {names}")
 
 
 ambiguous_document = Rule("ambiguous_document", _ambiguous)
-"""Removes questions with evidence that other documents have word for word, too."""
+"""Removes questions with evidence that other documents have word for word, too, except copies of their own one."""

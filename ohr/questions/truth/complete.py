@@ -9,6 +9,7 @@ from ohr.contracts import Benchmark, Document, Page
 from ohr.errors import DataError
 from ohr.markup.strip import strip_markup
 from ohr.messages.faults import Fault, sentences
+from ohr.questions.texts import firsts
 from ohr.text.language import language
 
 from .filters import LeftOut, left_out
@@ -40,7 +41,7 @@ class Truth:
     @cached_property
     def texts(self) -> Mapping[str, Sequence[Page]]:
         """All pages with a ground truth, by document: what candidates are verified against."""
-        return {name: [each.page for each in self.pages[name]] for name in self.pages}
+        return _texts(self.pages)
 
     @cached_property
     def usable(self) -> Mapping[str, Sequence[Page]]:
@@ -97,11 +98,20 @@ def with_silver(
             pages[name] = sorted(own, key=lambda each: each.page.index)
     documents = tuple(_in_its_language(each, pages[each.name]) for each in survey.documents if each.name in pages)
     languages = {document.name: document.language for document in documents}
-    gone = tuple(left_out((each.page for name in pages for each in pages[name]), languages))
+    copies = {name: first for name, first in firsts(_texts(pages)).items() if first != name}
+    gone = tuple(left_out((each.page for name in pages for each in pages[name]), languages, copies))
     unread = [] if pending else [page for page in missing if page.filter == "unread"]
-    notes = (*survey.notes, *sentences(map(_unread, unread)))
+    notes = (*survey.notes, *sentences([*map(_copy, copies.items()), *map(_unread, unread)]))
     read_by = engine if any(each.origin == "silver" for name in pages for each in pages[name]) else ""
     return Truth(survey.benchmark, documents, pages, tuple(missing), gone, read_by, notes)
+
+
+def _texts(pages: Mapping[str, Sequence[TruthPage]]) -> dict[str, list[Page]]:
+    return {name: [each.page for each in pages[name]] for name in pages}
+
+
+def _copy(pair: tuple[str, str]) -> Fault:
+    return Fault("document", "with the text of another, not asked about", f"{pair[0]} has the same text as {pair[1]}")
 
 
 def _unread(page: LeftOut) -> Fault:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ohr.contracts import Page, PageId
@@ -41,15 +42,21 @@ class _Look(NamedTuple):
     language: str | None
 
 
-def left_out(pages: Iterable[Page], languages: Mapping[str, str]) -> Iterator[LeftOut]:
+def left_out(
+    pages: Iterable[Page], languages: Mapping[str, str], copies: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[LeftOut]:
     """Yield the pages that no question is written about, each with the first filter that leaves it out.
 
     Args:
         pages: of all documents, in their order.
         languages: of documents, for pages whose own is not known.
+        copies: documents with the text of another one, and that one.
     """
     firsts: dict[bytes, PageId] = {}
     for page in pages:
+        if page.document in copies:
+            yield LeftOut(page.document, page.index, "same_document", f"its document repeats {copies[page.document]}")
+            continue
         plain = strip_markup(page.text)
         look = _Look(page, plain, len(words(plain)), language(plain) or languages.get(page.document))
         reasons = ((name, reason(look)) for name, reason in _FILTERS.items())

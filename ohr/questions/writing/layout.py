@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from ohr.contracts import EvidenceSource, Span
 from ohr.markup.regions import NOTATION, Region, regions
-from ohr.text.chinese import HAN
+from ohr.text.chinese import HAN, without_spacing
 from ohr.text.sentences import sentence_spans
 
 BlockKind = Literal["text", "heading", "table", "formula", "chart"]
@@ -83,8 +83,8 @@ def title(text: str) -> str:
 
 
 def plain_heading(line: str) -> str:
-    """Return a heading without its marks."""
-    return _MARKS.sub("", line.strip()).strip()
+    """Return a heading without its marks, and without spaces between Chinese characters."""
+    return without_spacing(_MARKS.sub("", line.strip()).strip())
 
 
 def section(text: str, place: int) -> str:

@@ -172,7 +172,7 @@ def test_a_row_is_shown_with_the_head_of_its_table():
     [
         ("| Berth | Rent |\n|---|---:|\n| 2 | 900 |\n| 3 | 1,200 |", "| 3 | 1,200 |", "| Berth | Rent |\n|---|---:|"),
         (
-            "<table><tr><th>Berth</th></tr><tr><td>2</td></tr><tr><td>Berth 3</td></tr></table>",
+            "<table><tr><th>Berth</th></tr>\n<tr><td>2</td></tr>\n<tr><td>Berth 3</td></tr></table>",
             "<td>Berth 3</td>",
             "<table><tr><th>Berth</th></tr>",
         ),

@@ -112,5 +112,7 @@ def test_titles_and_sections():
     assert section(PAGE, PAGE.index(CHART)) == "Flags"
     assert section("No heading", 5) == ""
     assert title("\n\nAnnual Report of Ardwen\nmore") == "Annual Report of Ardwen"
+    assert title("云 岫 县 政 务 公 报\n2023 年第 3 期") == "云岫县政务公报"
+    assert title("# 第 3 期 Berth 3") == "第 3 期 Berth 3"
     assert title("word " * 40) == ""
     assert title("\\section*{Duties of the Keeper}\n\ntext") == "Duties of the Keeper"

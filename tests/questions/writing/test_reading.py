@@ -153,7 +153,7 @@ def test_answers_of_each_type_become_text_with_their_form(answer, text, form):
         ),
         ('Each pier has a "lamp" at its end', "Each pier has a “lamp” at its end"),
         ("North | 212", "North & 212"),
-        ("Pier Length (m)", "Pier} & Length (m)"),
+        ("Pier Length (m)", r"\textbf{Pier} & Length (m)"),
         ("South & 180.5", "South & \n$180.5".replace("\n", "")),
         (
             "Pier, Length (m), North, 212, South, 180.5",
