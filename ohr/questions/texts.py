@@ -77,6 +77,11 @@ class Texts:
         return firsts(self.truth)
 
     @cached_property
+    def different(self) -> int:
+        """How many documents have a text of their own."""
+        return len(set(self.firsts.values()))
+
+    @cached_property
     def documents(self) -> Mapping[str, str]:
         """The letters of each document; pages are parted by a line end, over which no passage reaches."""
         return {
@@ -94,7 +99,7 @@ class Texts:
 
     def is_rare(self, word: str) -> bool:
         """Report whether few of the documents, but at least one, have a word; it is given as its stem."""
-        return 0 < len(self.holders.get(word, ())) <= max(_RARE, _RARE_SHARE * len(self.truth))
+        return 0 < len(self.holders.get(word, ())) <= max(_RARE, _RARE_SHARE * self.different)
 
     def span(self, document: str, page: int, passage: str) -> Span | None:
         """Return the characters of a page that hold a passage, the first ones where several do; None where none does.

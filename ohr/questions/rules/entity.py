@@ -36,4 +36,4 @@ def _no_entity(candidate: Candidate, texts: Texts) -> str:
     rarest = min(counts, key=lambda word: (counts[word], word))
     if texts.is_rare(rarest):
         return ""
-    return f"its rarest word, {rarest!r}, is in {counted(counts[rarest], 'document')} of {len(texts.truth):,}"
+    return f"its rarest word, {rarest!r}, is in {counted(counts[rarest], 'document')} of {texts.different:,}"

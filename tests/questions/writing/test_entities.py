@@ -6,7 +6,7 @@ from ohr.questions.writing import entities_of
 
 COMMON = "We met in Ardwen on Tuesday. "
 PAGES = {
-    f"d{number}": [Page(f"d{number}", 0, COMMON + (text if number == 0 else "Nothing else."))]
+    f"d{number}": [Page(f"d{number}", 0, COMMON + (text if number == 0 else f"Nothing else, {number}."))]
     for number, text in enumerate(
         ["We saw that the Corran Lamp Company pays Ina Moss, and that NATO's Harbor of Ferrol is closed.", *[""] * 30]
     )
