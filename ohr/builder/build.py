@@ -103,7 +103,7 @@ class Built:
 
     @property
     def repairs(self) -> Sequence[Repair]:
-        """What the owner of imported questions can repair."""
+        """Faults that the owner of imported questions can repair."""
         removals = [removal for removal in self.funnel.removals if removal.rule != REVIEW]
         return all_repairs(self.sources.repairs, removals, self.sources.candidates)
 
