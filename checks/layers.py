@@ -21,7 +21,7 @@ INNER = ("chunkers", "metrics", "examples")
 HEAVY = (
     "augraphy", "numba", "torch", "transformers", "sentence_transformers", "faiss", "cv2", "rapidocr", "onnxruntime",
     "tesserocr", "bm25s", "matplotlib", "httpx", "rjieba", "pypdfium2", "pyarrow", "pebble", "quicktok", "scipy",
-    "tiktoken",
+    "spacy", "tiktoken",
 )  # fmt: skip
 """Libraries that are imported inside the function that uses them, never with the module."""
 
@@ -53,6 +53,8 @@ def fault(item: Import) -> str:
         return "nothing imports the command line"
     if there == "report" and here != "cli":
         return "only the command line imports figures"
+    if here == "questions" and there not in (*SHARED, "dataset", "metrics", "spec"):
+        return "questions imports only the dataset, metrics and shared packages"
     if there == "testing":
         return "nothing imports the conformance suites"
     if here in FAMILIES + INNER and there not in SHARED:

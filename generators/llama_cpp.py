@@ -93,7 +93,7 @@ class LlamaCpp(LocalModel, kind="llama_cpp"):
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
             "stop": list(self.stop),
-            "seed": 0,
+            "seed": prompt.attempt,
             "cache_prompt": False,  # else a reply may depend on the prompt before
         }
 

@@ -104,19 +104,19 @@ class OpenAI(ChatServer, Generator, kind="openai"):
         if prompt.opening and self.opening != "none":  # llama.cpp continues such a message; vLLM does if it is marked
             messages.append({"role": "assistant", "content": prompt.opening})
             marks = {"continue_final_message": True, "add_generation_prompt": False} if self.opening == "vllm" else {}
-        return self._request(messages) | marks
+        return self._request(messages, prompt.attempt) | marks
 
     def _continued(self, conversation: Conversation) -> dict[str, Any]:
         messages = [{"role": role, "content": self._content(said)} for role, said in spoken(conversation)]
-        request, seed = self._request(messages), self.body.get("seed")
-        if conversation.attempt and isinstance(seed, int):  # else a server would repeat its reply
-            request["seed"] = seed + conversation.attempt
-        return request
+        return self._request(messages, conversation.attempt)
 
-    def _request(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    def _request(self, messages: list[dict[str, Any]], attempt: int) -> dict[str, Any]:
         stops = {"stop": list(self.stop)} if self.stop else {}
         plain = {"max_tokens": self.max_tokens, "temperature": self.temperature}
-        return fields_of({"model": self.model, "messages": messages, **plain, **stops}, self.body)
+        request = fields_of({"model": self.model, "messages": messages, **plain, **stops}, self.body)
+        if attempt and isinstance(seed := self.body.get("seed"), int):  # else a server would repeat its reply
+            request["seed"] = seed + attempt
+        return request
 
     def _shown(self, prompt: Prompt) -> Any:
         return prompt.user

@@ -125,7 +125,8 @@ class Transformers(LocalModel, kind="transformers"):
 
     def _read(self, engine: Engine, prompt: Prompt) -> Asked:
         """Return a prompt that fits, as tokens."""
-        return Asked(*fitted(prompt, self._room(engine), engine.tokenizer, partial(chat, engine.tokenizer, prompt)))
+        tokens, cut = fitted(prompt, self._room(engine), engine.tokenizer, partial(chat, engine.tokenizer, prompt))
+        return Asked(tokens, cut, prompt.attempt)
 
     def _read_whole(self, engine: Engine, conversation: Conversation) -> Asked:
         """Return a conversation as it is."""

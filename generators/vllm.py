@@ -81,9 +81,8 @@ class VLLM(LocalModel, kind="vllm"):
         began = perf_counter()
         room = max(engine.llm.llm_engine.model_config.max_model_len - self.max_tokens, 1)
         made = [fitted(prompt, room, engine.tokenizer, partial(chat, engine.tokenizer, prompt)) for prompt in prompts]
-        sampling = library.SamplingParams(
-            temperature=self.temperature, max_tokens=self.max_tokens, stop=list(self.stop) or None, seed=0
-        )
+        limits = {"temperature": self.temperature, "max_tokens": self.max_tokens, "stop": list(self.stop) or None}
+        sampling = [library.SamplingParams(**limits, seed=prompt.attempt) for prompt in prompts]
         outputs = engine.llm.generate([{"prompt_token_ids": ids} for ids, _ in made], sampling, use_tqdm=False)
         seconds = round((perf_counter() - began) / len(prompts), 4)
         answers = zip(outputs, made, strict=True)

@@ -1,5 +1,6 @@
 """The docs are true: their specs are read, their code runs, their links lead somewhere, their commands exist."""
 
+import json
 import os
 import re
 import shlex
@@ -71,9 +72,11 @@ OHR = get_command(app)
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PROMPTS = [block for block in BLOCKS if block.info == "yaml prompt"]
 SPECS = [block for block in BLOCKS if block.info == "yaml"]
+QUESTIONS = ROOT / "docs" / "questions.md"
 SYSTEMS = ROOT / "docs" / "add-a-system.md"
 WITH_PYTHON = sorted(
-    {block.page for block in BLOCKS if block.info == "python"} - {ROOT / "docs" / "results.md", SYSTEMS, *TUTORIALS}
+    {block.page for block in BLOCKS if block.info == "python"}
+    - {ROOT / "docs" / "results.md", QUESTIONS, SYSTEMS, *TUTORIALS}
 )
 COMMANDS = [
     (str(block), line.split("#")[0].strip())
@@ -167,6 +170,14 @@ def test_a_walk_ends_in_a_run(block: Block, folder: Path):
 )
 def test_a_tutorial_runs_from_top_to_bottom(page: Path, folder: Path):
     walk(page, folder)
+
+
+@pytest.mark.slow
+def test_questions_that_a_team_has_become_a_set_and_a_run(folder: Path):
+    walk(QUESTIONS, folder)
+    assert len(json.loads((folder / "ours" / "qas_v2.json").read_text(encoding="utf-8"))) == 4
+    (run,) = (folder / "runs" / "ours").glob("*-*")
+    assert {row["metric"] for row in read_rows(run / "scores.parquet")} >= {"lcs", "f1"}
 
 
 @pytest.mark.slow

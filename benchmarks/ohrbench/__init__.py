@@ -1,6 +1,7 @@
 """OHRBench (Zhang et al., ICCV 2025, arXiv:2412.02592), read from a folder in its official layout."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -19,12 +20,14 @@ from ohr.contracts import (
 )
 from ohr.errors import DataError
 from ohr.files import hub, pdf
+from ohr.files.built_set import read_set
 from ohr.files.digests import input_digest
 from ohr.files.ohrbench_json import read_document
 from ohr.keys import key
 from ohr.messages.faults import sentences
 
 from .bases import TRUTH, base_files, base_names, survey
+from .built import built_notes
 from .question_choice import Asked, asked, document_fault, question_file
 
 REFERENCE = ScoringProtocol(
@@ -85,7 +88,9 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
     def documents(self) -> Sequence[Document]:
         """List the documents of all knowledge bases, domain by domain in the order of their files."""
         self.check()
-        return survey(self.root, self.domains).documents
+        documents, built = survey(self.root, self.domains).documents, read_set(self.root)
+        languages = built.languages if built else {}
+        return tuple(replace(each, language=languages.get(each.name, each.language)) for each in documents)
 
     def pages(self, document: Document) -> Sequence[Page]:
         """Read the ground truth; a document that only other knowledge bases have, or that is damaged, has none."""
@@ -118,13 +123,15 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
 
     def notes(self) -> Sequence[str]:
         """List files and questions that are damaged, missing, left out or changed on reading."""
-        about = f"questions of {question_file(self.root).name}, protocol {self.protocol}"
+        built = read_set(self.root)
+        about = [] if built and self.protocol == "clean" else [self._source()]
+        about += built_notes(built, {d.name: self.pages(d) for d in self.documents()}) if built else []
         asked, surveyed = self._asked(), survey(self.root, self.domains)
         known = {document.name: document for document in surveyed.documents}
         # faults of the questions name those whose document is in another form already
         located = [question for question in asked.questions if question.id not in asked.misnamed]
         absent = (document_fault(question, known.get(question.document)) for question in located)
-        return [about, *sentences([*surveyed.faults, *asked.faults, *filter(None, absent)])]
+        return [*about, *sentences([*surveyed.faults, *asked.faults, *filter(None, absent)])]
 
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
@@ -134,17 +141,28 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
         return [found.line, f"root: {root or folder}"]
 
     def verify(self) -> Sequence[Tally]:
-        """Count documents, pages and questions beside Tables 1 and S1."""
+        """Count documents, pages and questions beside Tables 1 and S1; a set that ohr built is none of its copies."""
+        if read_set(self.root):
+            return ()
         from .verify import tallies
 
         truth = {d.name: len(pages) for d in self.documents() if (pages := self.pages(d))}
         return list(tallies(truth, self.questions()))
 
     def published(self) -> Sequence[Published]:
-        """Return the paper's tables 2 and S3 to S8, and that of its repository, which has later systems."""
+        """Return the paper's tables 2 and S3 to S8, and that of its repository, which has later systems.
+
+        Of a set that ohr built nothing is published.
+        """
+        if read_set(self.root):
+            return ()
         from .published_scores import published
 
         return published()
+
+    def _source(self) -> str:
+        """Return which of the files counts, and by which rules: a copy may have two, and a built set has one."""
+        return f"questions of {question_file(self.root).name}, protocol {self.protocol}"
 
     def _asked(self) -> Asked:
         self.check()

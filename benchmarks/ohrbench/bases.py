@@ -1,6 +1,5 @@
 """Which knowledge bases and documents a folder of OHRBench has."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,15 +10,10 @@ from ohr.errors import DataError
 from ohr.files.names import UNWRITABLE, by_form, other_form
 from ohr.files.ohrbench_json import document_files, json_files, read_document, unwritable_files
 from ohr.messages.faults import Fault
-from ohr.text.chinese import HAN
+from ohr.text.language import is_chinese
 
 TRUTH = "gt"
 """Name of the knowledge base that is the ground truth."""
-
-_HAN = re.compile(f"[{HAN}]+")
-_NO_LETTERS = bytes(sign for sign in range(0x100) if not (sign < 0x80 and chr(sign).isalpha()))
-_CHINESE = 0.2
-"""A document is Chinese when at least this share of its Chinese and Latin letters are Chinese."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +84,4 @@ def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> S
 
 
 def _language(pages: Sequence[Page]) -> str:
-    text = "".join(page.text for page in pages)
-    encoded = text.encode("utf-8", "surrogatepass")
-    latin = len(encoded.translate(None, _NO_LETTERS))
-    # a Chinese character has at least two bytes more than it has characters, so that most texts need no search
-    most = (len(encoded) - len(text)) // 2
-    if most < _CHINESE * (most + latin):
-        return "en"
-    chinese = sum(map(len, _HAN.findall(text)))
-    return "zh" if chinese and chinese >= _CHINESE * (chinese + latin) else "en"
+    return "zh" if is_chinese("".join(page.text for page in pages)) else "en"

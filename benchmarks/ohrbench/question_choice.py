@@ -43,7 +43,7 @@ def document_fault(question: Question, document: Document | None) -> Fault | Non
     if document is None:
         return Fault("question", "about an absent document, scored 0 in a run", f"{question.id} ({question.document})")
     if question.pages and question.pages[-1] >= document.pages:
-        where = f"{question.id} (page {question.pages[-1]} of {document.pages})"
+        where = f"{question.id} (page {question.pages[-1] + 1} of {document.pages})"
         return Fault("question", "with evidence beyond the document, scored 0 in a run", where)
     return None
 

@@ -78,7 +78,7 @@ def _faults(document: Document, result: Result | None, base: str) -> Iterator[Fa
         yield Fault("document", f"of {base} without pages: {result.error}", document.name)
         return
     for index, reason in sorted(result.errors.items()):
-        yield Fault("page", f"of {base} without text: {reason}", f"{document.name} page {index}")
+        yield Fault("page", f"of {base} without text: {reason}", f"{document.name} page {index + 1}")
     yield from page_faults(document, {*result.pages, *result.errors}, base)
 
 
@@ -86,6 +86,6 @@ def page_faults(document: Document, here: Set[int], base: str) -> Iterator[Fault
     """List pages that are not there, and pages that the document does not have."""
     expected = {*range(document.pages)}
     for index in sorted(expected - here):
-        yield Fault("page", f"missing from {base}", f"{document.name} page {index}")
+        yield Fault("page", f"missing from {base}", f"{document.name} page {index + 1}")
     for index in sorted(here - expected):
-        yield Fault("page", f"of {base} after the document's last, left out", f"{document.name} page {index}")
+        yield Fault("page", f"of {base} after the document's last, left out", f"{document.name} page {index + 1}")

@@ -65,7 +65,7 @@ class Reference(Chunker, kind="reference"):
         room = self.size - _count(label)
         if room <= 0:
             reason = f"its file's name leaves no room for text in {self.size} tokens"
-            raise StageError("chunker reference", f"{page.document} page {page.index}", reason)
+            raise StageError("chunker reference", f"{page.document} page {page.index + 1}", reason)
         for span, cost in _cut(page.text, whole, room):
             yield span, cost, room
 

@@ -76,7 +76,7 @@ def _located(inputs: "Inputs", found: "Misplaced") -> str:
     from ohr.dataset.evidence import explained
 
     place = inputs.benchmark.origin(found.question)
-    text = explained(found, getattr(inputs.benchmark, "first_page", 0))  # as the user's own file counts pages
+    text = explained(found, getattr(inputs.benchmark, "first_page", 1))  # as the user's own file counts pages
     return f"{place}: {text}" if place else text
 
 

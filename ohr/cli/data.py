@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from ohr.cli.data_build import build
 from ohr.cli.data_convert import convert
+from ohr.cli.data_review import review
 from ohr.cli.display.console import say, say_first, say_json, say_table
 from ohr.cli.options import AsJson
 from ohr.messages.wording import counted
@@ -14,8 +16,14 @@ from ohr.messages.wording import counted
 if TYPE_CHECKING:
     from ohr.contracts import Benchmark, Stage, Tally
 
-app = typer.Typer(no_args_is_help=True, help="List, fetch or check benchmarks.", rich_markup_mode=None)
+app = typer.Typer(
+    no_args_is_help=True,
+    help="List, fetch or check benchmarks; build and review a set of questions.",
+    rich_markup_mode=None,
+)
+app.command()(build)
 app.command()(convert)
+app.command()(review)
 
 
 @app.command("list")
@@ -145,7 +153,7 @@ def verify(
                 [(t.what, "" if t.found is None else f"{t.found:,}", f"{t.published:,}", _verdict(t)) for t in tallies],
             )
         say_first("warnings:", warnings)
-        say(_compared(len(different), len(here)) if tallies else _uncompared(benchmark))
+        say(_compared(len(different), len(here)) if tallies else _uncompared(benchmark, folder))
         if absent:
             say(f"{counted(len(absent), 'count')} of parts that this copy leaves out")
     if different:
@@ -158,7 +166,11 @@ def _compared(different: int, counts: int) -> str:
     return "every count is as published"
 
 
-def _uncompared(benchmark: "Benchmark") -> str:
+def _uncompared(benchmark: "Benchmark", folder: Path) -> str:
+    from ohr.files.built_set import built_sentence, read_set
+
+    if built := read_set(folder):
+        say(built_sentence(built, {each.name: benchmark.pages(each) for each in benchmark.documents()}))
     documents, questions = len(benchmark.documents()), len(benchmark.questions())
     return (
         f"no counts of this data set are published: it has {counted(documents, 'document')} and "

@@ -88,7 +88,7 @@ def _converted(reader: Any, documents: "Sequence[Document]", target: Path) -> tu
             written.append(document.pages)
             continue
         read: Sequence[Page] = reader.recorded(document)
-        failed += [f"{page.document} page {page.index}: {page.error}" for page in read if page.error]
+        failed += [f"{page.document} page {page.index + 1}: {page.error}" for page in read if page.error]
         written.append(_write(target, document, [page for page in read if not page.error]))
     return written, failed
 

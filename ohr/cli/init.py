@@ -30,5 +30,5 @@ def init(
     for note in made.notes:
         say(note)
     say(f"written: {', '.join(map(str, made.files))}")
-    say(f"next:    ohr check {made.spec}")
-    say(f"         ohr run {made.spec}")
+    for place, command in enumerate(made.commands):
+        say(f"{'next:' if not place else '':9}{command}")

@@ -73,4 +73,13 @@ class Generator(Stage):
         if conversation.has_pictures and not self.reads_images:
             return "reads text, and got an image"
         *passages, question = [part for part in rest[0].parts if isinstance(part, str)] or [""]
-        return Prompt(question, tuple(passages), system, rest[0].text, conversation.images, id=conversation.id)
+        return Prompt(
+            question,
+            tuple(passages),
+            system,
+            rest[0].text,
+            conversation.images,
+            "",
+            conversation.id,
+            conversation.attempt,
+        )

@@ -244,6 +244,7 @@ class Prompt:
             is made when it is accessed, and not kept: hold few at a time.
         opening: words that the reply is made to begin with, where the generator can; they are not part of the reply.
         id: of the question. Prompts that are equal but for it are asked once.
+        attempt: number of the try: where replies are sampled, another try is another sample.
     """
 
     question: str
@@ -253,6 +254,7 @@ class Prompt:
     images: Sequence[Image] = field(default=(), compare=False, repr=False)
     opening: str = ""
     id: str = field(default="", compare=False)
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)

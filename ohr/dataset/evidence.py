@@ -43,10 +43,10 @@ def misplaced(inputs: Inputs) -> Iterator[Misplaced]:
             text, evidence = own_text(question, pages), evidence_text(question)
             share = lcs(text, evidence, cuts)
             if share <= DAMAGED:
-                yield Misplaced(question, share, _best(text, evidence), _elsewhere(pages, question, cuts))
+                yield Misplaced(question, share, best_match(text, evidence), _elsewhere(pages, question, cuts))
 
 
-def explained(found: Misplaced, first_page: int = 0) -> str:
+def explained(found: Misplaced, first_page: int = 1) -> str:
     """Describe a misplaced evidence; pages are counted from `first_page`."""
     question = found.question
     pages = ", ".join(str(index + first_page) for index in question.pages)
@@ -64,7 +64,7 @@ def sentence(count: int) -> str:
     )
 
 
-def _best(text: str, evidence: str) -> str:
+def best_match(text: str, evidence: str) -> str:
     """Return the part of a text that resembles the evidence most, from its first words on."""
     from rapidfuzz import fuzz
 

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.files import MOST_PAGES
 from ohr.files.json_input import parse_json, whole_number
-from ohr.files.names import is_writable, printable
+from ohr.files.names import composed, is_writable, printable
 from ohr.messages.faults import Fault, sentences
 
 # --- folders ----------------------------------------------------------------------------------------------
@@ -37,6 +38,30 @@ def document_files(base: Path) -> dict[str, Path]:
     found = sorted(path.split("/") for path in _inside(base))
     names = (("/".join(parts).removesuffix(".json"), parts) for parts in found if len(parts) > 1)
     return {name: base.joinpath(*parts) for name, parts in names if is_writable(name)}
+
+
+def set_names(names: Iterable[str]) -> dict[str, str]:
+    """Return names of exactly `<domain>/<document>` for documents of any depth, each its own on every file system.
+
+    Folders below the domain become a part of the document's name: `law/2020/lease` is `law/2020__lease`. Names are
+    composed (NFC) and short enough for a file; of names that then are one but for their case, later ones get a number.
+    """
+    taken: set[str] = set()
+    chosen = {}
+    for name in names:
+        domain, _, rest = composed(name).partition("/")
+        document = rest.replace("/", "__")
+        while len(document.encode()) > _LONGEST:
+            document = document[:-1]
+        numbered = (f"{domain}/{document}-{number}" for number in count(2))
+        free = (each for each in chain([f"{domain}/{document}"], numbered) if each.casefold() not in taken)
+        chosen[name] = next(free)
+        taken.add(chosen[name].casefold())
+    return chosen
+
+
+_LONGEST = 200
+"""Bytes of a document's name: a file's has 255, with its ending and what is put before it while it is written."""
 
 
 def unwritable_files(base: Path) -> list[str]:
@@ -102,7 +127,7 @@ def read_document(path: Path, name: str) -> Reading:
         if number is None:
             faults.append(Fault("page", _UNNUMBERED, f"{where} entry {place}"))
         elif number in pages:
-            faults.append(Fault("page", _REPEATED, f"{where} page {number}"))
+            faults.append(Fault("page", _REPEATED, f"{where} page {number + 1}"))
         else:
             pages[number] = _page(name, number, entry)
             faults += _page_faults(pages[number], entry, where)
@@ -159,7 +184,9 @@ def _unread(reason: str, where: str, detail: str = "") -> Reading:
 
 def _where(path: Path, name: str) -> str:
     """Name a document in faults: `<base>/<domain>/<document>`."""
-    return f"{path.parents[name.count('/')].name}/{name}"
+    depth = name.count("/")  # a relative path may have fewer parents than the document has folders
+    base = path.absolute().parents
+    return f"{base[min(depth, len(base) - 1)].name}/{name}"
 
 
 def _number(entry: Any) -> int | None:
@@ -177,8 +204,8 @@ def _page(name: str, number: int, entry: Mapping[str, Any]) -> Page:
 
 def _page_faults(page: Page, entry: Mapping[str, Any], where: str) -> Iterator[Fault]:
     if page.error is not None:
-        yield Fault("page", "with a text that is not a string, counted as failed", f"{where} page {page.index}")
+        yield Fault("page", "with a text that is not a string, counted as failed", f"{where} page {page.index + 1}")
     elif not page.text.strip():
-        yield Fault("page", f"without text in {where.split('/')[0]}", f"{where} page {page.index}")
+        yield Fault("page", f"without text in {where.split('/')[0]}", f"{where} page {page.index + 1}")
     if isinstance(entry.get("page_idx", entry.get("page_no")), str):
-        yield Fault("page number", "in quotes, read without them", f"{where} page {page.index}")
+        yield Fault("page number", "in quotes, read without them", f"{where} page {page.index + 1}")

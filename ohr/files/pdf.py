@@ -37,14 +37,14 @@ def render(path: Path, index: int, dpi: int) -> Image:
             page = document[index]
             try:
                 scale = dpi / 72 * unit(path, document, index)
-                _refuse_large(page.get_size(), scale, dpi, f"{path}: page {index}")
+                _refuse_large(page.get_size(), scale, dpi, f"{path}: page {index + 1}")
                 bitmap = page.render(scale=scale, rev_byteorder=True)
                 image = bitmap.to_numpy()[:, :, :3].copy()
                 bitmap.close()
             finally:
                 page.close()
         except pypdfium2.PdfiumError as error:
-            raise DataError(f"{path}: page {index} does not render: {error}") from None
+            raise DataError(f"{path}: page {index + 1} does not render: {error}") from None
     return np.asarray(image, dtype=np.uint8)
 
 

@@ -84,7 +84,7 @@ def f1_numeric(prediction: str, reference: str) -> float:
 
     Edge cases: as `f1`.
     """
-    return _f1(prediction, reference, _tokens(prediction), _tokens(reference))
+    return _f1(prediction, reference, numeric_words(prediction), numeric_words(reference))
 
 
 class F1(Metric, kind="f1"):
@@ -140,7 +140,8 @@ _NOT_PLAIN = re.compile(r"[\uff01-\uff5e]|(?![0-9])\d")
 _BRACKETED = re.compile(r"\s*\(\s*([^()]*)\)\s*")
 
 
-def _tokens(text: str) -> tuple[str, ...]:
+def numeric_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text as `f1_numeric` compares them: each number is one word, written in one way."""
     text = text if text.isascii() else _NOT_PLAIN.sub(_plain, text)
     text = re.sub(rf"(?<=[+{_MINUS}])\s*{_CURRENCY}\s*", "", text)
     text = re.sub(_CURRENCY, " ", text)

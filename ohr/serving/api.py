@@ -14,17 +14,12 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ohr.files.json_input import parse_json, whole_number
+from ohr.files.json_input import parse_json
 from ohr.messages.blame import fault_of
 from ohr.messages.variables import hidden
 from ohr.registry import choices
-from ohr.serving.http import Handler
+from ohr.serving.http import Handler, Refusal
 from ohr.serving.pipeline import Pipeline
-
-_LARGEST = 1 << 20
-"""Bytes of a request that is read; a conversation of a day has less."""
-_SWALLOWED = 64 << 20
-"""Bytes of a request that is refused: a client that is cut off while it sends sees no answer."""
 
 B = TypeVar("B", bound=BaseModel)
 
@@ -66,19 +61,6 @@ class _Chat(_Body):
     n: int | None = None
 
 
-class Refusal(Exception):
-    """A request that is not served.
-
-    Args:
-        number: the error code of the knowledge API, where it names one; else the status.
-        code: that of the chat API, where it names one.
-    """
-
-    def __init__(self, status: HTTPStatus, message: str, number: int = 0, code: str | None = None) -> None:
-        super().__init__(message)
-        self.status, self.number, self.code = status, number or int(status), code
-
-
 class Api(Handler):
     """Answers the requests of both APIs."""
 
@@ -90,7 +72,7 @@ class Api(Handler):
     def do_GET(self) -> None:
         """Answer a request."""
         try:
-            self._answer(self._body())
+            self._answer(self.body() if self.command == "POST" else b"")
         except Refusal as refusal:
             self._refuse(refusal)
         except (ConnectionError, TimeoutError):
@@ -131,19 +113,6 @@ class Api(Handler):
                 raise Refusal(HTTPStatus.UNAUTHORIZED, "The token is not the server's.", 1002, "invalid_api_key")
         if self.command == "POST" and self.headers.get_content_type() != "application/json":
             raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the Content-Type must be application/json")
-
-    def _body(self) -> bytes:
-        if self.command != "POST":
-            return b""
-        length = whole_number(self.headers.get("Content-Length"))
-        if length is None:
-            raise Refusal(HTTPStatus.LENGTH_REQUIRED, "the request must have a Content-Length")
-        if length <= _LARGEST:
-            return self.rfile.read(length)
-        left = min(length, _SWALLOWED)
-        while left and (part := self.rfile.read(min(left, _LARGEST))):
-            left -= len(part)
-        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request has more than {_LARGEST:,} bytes")
 
     def _retrieve(self, body: bytes) -> None:
         asked = _parsed(body, _Retrieval)

@@ -3,15 +3,35 @@
 import errno
 import logging
 from contextlib import suppress
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from ohr.errors import DataError
+from ohr.files.json_input import whole_number
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names of this machine for itself."""
 
+_LARGEST = 1 << 20
+"""Bytes of a request that is read; a conversation of a day has less."""
+_SWALLOWED = 64 << 20
+"""Bytes of a request that is refused: a client that is cut off while it sends sees no answer."""
+
 _log = logging.getLogger(__name__)
+
+
+class Refusal(Exception):
+    """A request that is not served.
+
+    Args:
+        number: the error code of the knowledge API, where it names one; else the status.
+        code: that of the chat API, where it names one.
+    """
+
+    def __init__(self, status: HTTPStatus, message: str, number: int = 0, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status, self.number, self.code = status, number or int(status), code
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -26,6 +46,22 @@ class Handler(BaseHTTPRequestHandler):
         host = self.headers.get("Host", "")
         name = host if host.endswith("]") else host.rpartition(":")[0] or host
         return name.strip("[]") in LOOPBACK
+
+    def body(self) -> bytes:
+        """Read what was sent with a request.
+
+        Raises:
+            Refusal: its length is not stated, or too large.
+        """
+        length = whole_number(self.headers.get("Content-Length"))
+        if length is None:
+            raise Refusal(HTTPStatus.LENGTH_REQUIRED, "the request must have a Content-Length")
+        if length <= _LARGEST:
+            return self.rfile.read(length)
+        left = min(length, _SWALLOWED)
+        while left and (part := self.rfile.read(min(left, _LARGEST))):
+            left -= len(part)
+        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request has more than {_LARGEST:,} bytes")
 
     def send(self, status: int, kind: str, body: bytes) -> None:
         """Send an answer of a media type."""

@@ -40,7 +40,10 @@ def read_spec(
         SpecError: it has faults; the message lists all of them at once, the first 20 in words.
     """
     source = read_source(Path(path), overrides)
-    return _spec(Builder(source, _registry(source, trust_plugins), frozenset(allow_env)))
+    if "benchmark" not in source.data:
+        says = "a file of `ohr data build`: that command reads it with --spec, and writes a study that names its set"
+        refuse([source.fault((key,), says) for key in ("writer", "silver") if key in source.data][:1])
+    return _spec(Builder(source, registry_of(source, trust_plugins), frozenset(allow_env)))
 
 
 def make_spec(keys: dict[str, Any], label: str) -> Spec:
@@ -76,7 +79,12 @@ def _plugin_files(source: Source) -> list[Path]:
     return [source.home(("plugins", i)) / str(file) for i, file in enumerate(files)] if isinstance(files, list) else []
 
 
-def _registry(source: Source, trusted: bool) -> Registry:
+def registry_of(source: Source, trusted: bool) -> Registry:
+    """Return the registry with the plugin files that a YAML file names.
+
+    Raises:
+        SpecError: it names some and is not trusted, or one is not there.
+    """
     files = _plugin_files(source)
     if files and not trusted:
         refuse([source.fault(("plugins",), "this spec runs code of its own; allow it with --trust-plugins")])

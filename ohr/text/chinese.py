@@ -12,9 +12,16 @@ HAS_HAN = re.compile(f"[{HAN}]")
 HAN_RUN = re.compile(f"([{HAN}]+)")
 """A run of Chinese characters."""
 
+_SPACED = re.compile(f"(?<=[{HAN}]) (?=[{HAN}])")
+
 _BLOCK = re.compile("([\u4e00-\u9fd5a-zA-Z0-9]+)")
 """Signs that jieba looks up in its dictionary; any other is a word of its own, as is a line end of Windows."""
 _SINGLE = re.compile(r"\r\n|.", re.DOTALL)
+
+
+def without_spacing(text: str) -> str:
+    """Return a text without single spaces between Chinese characters, as titles are set: `公 报` is 公报."""
+    return _SPACED.sub("", text)
 
 
 def chinese_words(piece: str) -> list[str]:

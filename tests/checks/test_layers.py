@@ -51,6 +51,12 @@ REGISTRY = "the core sees a family only through the registry"
             "from ohr.results.folder.run_folder import read_csv",
             "a shared package imports only shared packages",
         ),
+        ("ohr/questions/a.py", "from ohr.dataset.evidence import misplaced", ""),
+        (
+            "ohr/questions/a.py",
+            "from ohr.engine.run import run",
+            "questions imports only the dataset, metrics and shared packages",
+        ),
         ("ohr/cli/a.py", "from ohr.report.figures.curves import draw", ""),
     ],
 )

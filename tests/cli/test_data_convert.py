@@ -48,7 +48,7 @@ def test_documents_of_a_benchmark_have_its_names(tmp_path):
     done = convert(MINERU, tmp_path / "out", "--format", "mineru", "--benchmark", "mini", "--json")
     found = json.loads(done.output)
     assert (done.exit_code, found["documents"], found["pages"], found["failed"]) == (1, 1, 3, 86)
-    assert f"{TIMBER} page 0: not among the precomputed results" not in found["failures"]
+    assert f"{TIMBER} page 1: not among the precomputed results" not in found["failures"]
     assert [path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.json")] == [
         f"{TIMBER}.json"
     ]
@@ -58,7 +58,7 @@ def test_a_broken_file_is_counted_and_the_others_are_converted(results, tmp_path
     (results / "finance" / "bulletin_content_list.json").write_text('[{"type"')
     done = convert(results, tmp_path / "out", "--format", "mineru")
     assert done.exit_code == 1
-    assert "finance/bulletin page 0: its result is not readable as JSON" in done.output
+    assert "finance/bulletin page 1: its result is not readable as JSON" in done.output
     assert f"3 pages of 1 document in {tmp_path / 'out'}; 1 without a result" in done.output
 
 

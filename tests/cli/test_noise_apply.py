@@ -317,5 +317,5 @@ def test_a_page_that_cannot_be_read_is_blank_and_the_others_keep_their_numbers(o
     (home / "log.pdf").write_bytes(body + f"xref\n0 5\n{table}{end}".encode())
     noise = Registry().load("image_noise", "rotation").model_validate({"kind": "rotation"})
     done = lay(FileTask(home / "log.pdf", home / "noisy.pdf", "log", [noise], (), 0, 72))
-    assert done["pages"] == 2 and "page 1 does not render" in done["blank"][0]
+    assert done["pages"] == 2 and "page 2 does not render" in done["blank"][0]
     assert pdf.page_count(home / "noisy.pdf") == 3

@@ -1,6 +1,11 @@
 import json
+import re
+from math import ceil, inf
 
 import pytest
+
+from ohr.cli.display.design import enough_sentence
+from ohr.runner.power import Design, Enough
 
 
 def test_a_plan_before_the_first_run_has_everything_left(ohr):
@@ -75,6 +80,30 @@ def test_the_planned_prompt_tokens_are_those_that_the_run_sends(ohr, chunker, to
     inline = ("--executor", "inline", "--no-figures", "--no-report")
     sent = json.loads(ohr("run", "small.yaml", *sets, *inline, "--json").stdout)["tokens"]["in"]
     assert planned == pytest.approx(sent, rel=0.15)
+
+
+def test_a_plan_says_how_many_documents_losses_need(ohr):
+    done = ohr("plan", "small.yaml").stdout
+    (line,) = [line for line in done.splitlines() if "needs" in line]
+    assert line.startswith("with ")
+    needs = [int(number.replace(",", "")) for number in re.findall(r"points needs ([\d,]+) documents", line)]
+    detected = json.loads(ohr("plan", "small.yaml", "--detect", "0.05", "--json").stdout)["detects"]
+    size = detected["size"]
+    same = [row for row in detected["needed"] if row["per_document"] == size["per_document"] and row["draws"] == 3]
+    assert [each["documents"] for each in detected["enough"]] == needs
+    assert needs[1] == same[0]["documents"]
+    assert needs == sorted(needs)
+    assert [each["questions"] for each in detected["enough"]] == [ceil(n * size["per_document"]) for n in needs]
+    assert "points needs" not in ohr("plan", "small.yaml", "--detect", "0.05").stdout
+
+
+def test_a_loss_that_no_number_of_documents_finds_needs_more_draws():
+    size = Design(20, 3.0, 0.0, 1)
+    sentence = enough_sentence([Enough(0.1, 1234.0, 3702.0), Enough(0.02, inf, inf)], size)
+    assert sentence == (
+        "with 3.0 questions each, a loss of 10 points needs 1,234 documents (3,702 questions); one of 2 points needs "
+        "more draws: no number of documents suffices"
+    )
 
 
 def test_neither_a_plan_nor_a_check_needs_the_key(ohr):

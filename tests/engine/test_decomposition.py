@@ -201,7 +201,7 @@ def test_a_failed_page_fails_the_cells_that_need_its_base(failing):
     assert {(r["stage"], r["noisy"]) for r in failed} == {
         (stage, noisy) for stage in ("retrieval", "overall") for noisy in ("index", "reading")
     }
-    assert [f.item for f in failing.ledger.failures if f.stage == "ocr"] == ["read: law/0 page 1"]
+    assert [f.item for f in failing.ledger.failures if f.stage == "ocr"] == ["read: law/0 page 2"]
     found = rows(failing, "decomposition", stage="retrieval", evidence_source="all", retriever="bm25")
     assert [(row["n"], row["failed"]) for row in found if row["quantity"] == "total"] == [(12, 1)]
 

@@ -52,7 +52,7 @@ def failing(once):
 @pytest.mark.parametrize("bad", REASONS)
 def test_a_page_that_fails_scores_0_and_the_rest_continues(failing, bad):
     (failure,) = [failure for failure in failing.ledger.failures if failure.item.startswith(f"{bad}:")]
-    assert (failure.stage, failure.item) == ("ocr", f"{bad}: law/0 page 1")
+    assert (failure.stage, failure.item) == ("ocr", f"{bad}: law/0 page 2")
     assert failure.reason.startswith(REASONS[bad])
     assert values(failing, kb=bad, stage="overall", metric="f1") == {
         f"q{number}": float(number != 1) for number in (0, 1, 10, 11, 20, 21, 30, 31)
@@ -84,7 +84,7 @@ def test_a_run_stops_when_too_many_items_fail(home):
     with pytest.raises(TooManyFailures) as caught:
         home.run(spec("raise"), "max_failures=0")
     assert str(caught.value) == (
-        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 1: RuntimeError: paper jam. "
+        "stopped: 1 item failed (max_failures: 0), the last: ocr on read: law/0 page 2: RuntimeError: paper jam. "
         "Finished results are kept; run again to resume"
     )
 
@@ -143,7 +143,7 @@ def test_a_page_that_recorded_results_lack_is_counted_and_is_no_failure_of_the_r
     assert {row["question_id"] for row in rows(finished, kb="read") if row["status"] == "failed"} == {"q1"}
     assert [dose["failed_pages"] for dose in doses(finished)] == [0, 1]
     assert finished.ledger.failures == []
-    assert [(row["item"], row["kind"]) for row in rows(finished, "failures")] == [("read: law/0 page 1", "missing")]
+    assert [(row["item"], row["kind"]) for row in rows(finished, "failures")] == [("read: law/0 page 2", "missing")]
     again = home.run(text, "benchmark.size=1")
     assert (again.folder, again.fresh) == (finished.folder, False)
 

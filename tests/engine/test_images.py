@@ -73,7 +73,7 @@ def test_a_page_without_image_fails_alone_and_is_tried_again(home, seen):
     (failure,) = finished.ledger.failures
     assert (failure.stage, failure.item, failure.reason) == (
         "page image",
-        "smudged: law/0 page 1",
+        "smudged: law/0 page 2",
         "RuntimeError: ink spilt",
     )
     (failed,) = rows(finished, kb="smudged", stage="retrieval", metric="hit@1", status="failed")

@@ -53,7 +53,7 @@ def test_a_document_with_another_number_of_results_fails_as_a_whole(home):
 
 def test_one_page_of_a_document_fails_alone(home):
     finished = home.run(spec("kind: whole, bad: value"))
-    assert [failure.item for failure in finished.ledger.failures] == ["read: law/0 page 1"]
+    assert [failure.item for failure in finished.ledger.failures] == ["read: law/0 page 2"]
 
 
 def test_pages_are_read_in_batches_over_documents_and_another_markup_reads_none_again(home):

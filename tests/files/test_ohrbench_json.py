@@ -1,12 +1,15 @@
 import json
 import os
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ohr.contracts import Page
 from ohr.errors import DataError
-from ohr.files.ohrbench_json import document_files, read_file, read_pages, unwritable_files, with_texts
+from ohr.files.ohrbench_json import document_files, read_file, read_pages, set_names, unwritable_files, with_texts
 
 
 @pytest.fixture
@@ -80,3 +83,20 @@ def test_a_ring_of_links_ends(tmp_path):
     (tmp_path / "law" / "lease.json").write_text("[]")
     (tmp_path / "law" / "ring").symlink_to(tmp_path)
     assert list(document_files(tmp_path)) == ["law/lease"]
+
+
+@given(st.lists(st.text("aAé/\u0301_.2 中", min_size=1, max_size=8), max_size=12, unique=True))
+def test_names_of_a_set_have_two_levels_and_are_distinct_on_every_file_system(names):
+    deep = [f"law/{name}" for name in names]
+    chosen = set_names(deep)
+    assert list(chosen) == deep
+    assert all(name.count("/") == 1 and name.startswith("law/") for name in chosen.values())
+    assert len({normalize("NFC", name).casefold() for name in chosen.values()}) == len(deep)
+
+
+def test_names_of_a_set_are_joined_numbered_and_cut():
+    long = "law/" + "合" * 100
+    chosen = set_names(["law/a", "law/x/y/z", "law/A", "law/cafe\u0301", long, f"{long}b"])
+    assert list(chosen.values())[:4] == ["law/a", "law/x__y__z", "law/A-2", "law/café"]
+    assert chosen[long] == "law/" + "合" * 66
+    assert chosen[f"{long}b"] == "law/" + "合" * 66 + "-2"

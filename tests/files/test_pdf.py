@@ -84,12 +84,12 @@ def test_a_page_that_is_not_there_is_reported(file, index):
 
 
 def test_a_page_that_does_not_load_is_reported(file):
-    assert message_of(file(LOST_PAGE)) == "page 0 does not render: Failed to load page."
+    assert message_of(file(LOST_PAGE)) == "page 1 does not render: Failed to load page."
 
 
 def test_a_page_larger_than_any_page_is_refused_before_it_is_rendered(file):
     path = file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE.replace("72 72", "7200 7200"), STREAM))
-    with pytest.raises(DataError, match="page 0 at 200 dpi: 20000 x 20000 pixels are too many for a page"):
+    with pytest.raises(DataError, match="page 1 at 200 dpi: 20000 x 20000 pixels are too many for a page"):
         render(path, 0, 200)
     assert render(path, 0, 20).shape == (2000, 2000, 3)
 

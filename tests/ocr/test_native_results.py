@@ -144,7 +144,7 @@ def test_a_broken_page_costs_itself_only(tmp_path):
     write(tmp_path, **{"law/lease_0.md": "a", "law/lease_1.md": "<html><body>502"})
     assert read(tmp_path, "markdown") == ["a", "(its result is an HTML page in place of Markdown)"]
     assert Precomputed(root=tmp_path, format="markdown").notes([LEASE]) == [
-        f"1 page of {tmp_path.name} without text: its result is an HTML page in place of Markdown: law/lease page 1"
+        f"1 page of {tmp_path.name} without text: its result is an HTML page in place of Markdown: law/lease page 2"
     ]
 
 
@@ -203,16 +203,16 @@ def test_what_is_missing_and_what_is_too_much_is_reported(tmp_path):
     name = tmp_path.name
     notes = Precomputed(root=tmp_path, format="mineru").notes([LEASE, WILL, Document("law/lease", "law", "en", 5)])
     assert notes[:3] == [
-        f"2 pages of {name} after the document's last, left out: law/lease page 2, law/lease page 3",
+        f"2 pages of {name} after the document's last, left out: law/lease page 3, law/lease page 4",
         f"1 document missing from {name}, so that all questions on it score 0 there: law/will",
-        f"1 page missing from {name}: law/lease page 4",
+        f"1 page missing from {name}: law/lease page 5",
     ]
 
 
 def test_pages_after_the_last_are_reported_of_ohrbenchs_layout_too(tmp_path):
     write(tmp_path, **{"law/will.json": json.dumps([{"page_idx": page, "text": "a"} for page in range(2)])})
     assert Precomputed(root=tmp_path).notes([WILL]) == [
-        f"1 page of {tmp_path.name} after the document's last, left out: law/will page 1"
+        f"1 page of {tmp_path.name} after the document's last, left out: law/will page 2"
     ]
 
 

@@ -63,19 +63,19 @@ def test_a_document_that_is_absent_has_errors_only(tmp_path):
 @pytest.mark.parametrize(
     ("entries", "texts", "message"),
     [
-        ([entry(0, "a"), entry(0, "b")], ["a", ""], "1 page listed again, of which the first counts: {} page 0"),
-        ([entry("1", "b")], ["", "b"], "1 page number in quotes, read without them: {} page 1"),
+        ([entry(0, "a"), entry(0, "b")], ["a", ""], "1 page listed again, of which the first counts: {} page 1"),
+        ([entry("1", "b")], ["", "b"], "1 page number in quotes, read without them: {} page 2"),
         ([entry(0, "a"), entry(-1, "b")], ["a", ""], "1 page without a page number, left out: {} entry 1"),
         ([entry(0, "a"), entry(10**9, "b")], ["a", ""], "1 page without a page number, left out: {} entry 1"),
         ([entry("9" * 5000, "a")], ["", ""], "1 page without a page number, left out: {} entry 0"),
         ("[" * 100_000, ["", ""], "1 file not readable as JSON: {}"),
         ([entry(True, "a")], ["", ""], "1 page without a page number, left out: {} entry 0"),
         (["a", entry(0, "b")], ["b", ""], "1 page without a page number, left out: {} entry 0"),
-        ([entry(0, None)], ["", ""], "1 page with a text that is not a string, counted as failed: {} page 0"),
+        ([entry(0, None)], ["", ""], "1 page with a text that is not a string, counted as failed: {} page 1"),
         (
             [entry(0, "a"), entry(1, 5)],
             ["a", ""],
-            "1 page with a text that is not a string, counted as failed: {} page 1",
+            "1 page with a text that is not a string, counted as failed: {} page 2",
         ),
         ({"pages": []}, ["", ""], "1 file not a list of pages: {}"),
         ("[{", ["", ""], "1 file not readable as JSON: {}"),
@@ -98,7 +98,7 @@ def test_what_a_folder_lacks_is_counted_and_named(recorded, tmp_path):
     asked = [LEASE, Document("law/will", "law", "en", 1), Document("news/a", "news", "en", 1)]
     assert Precomputed(root=tmp_path).notes(asked) == [
         f"1 domain missing from {tmp_path.name}, so that all questions on it score 0 there: news",
-        f"2 pages missing from {tmp_path.name}: law/lease page 0, law/lease page 2",
+        f"2 pages missing from {tmp_path.name}: law/lease page 1, law/lease page 3",
         f"1 document missing from {tmp_path.name}, so that all questions on it score 0 there: law/will",
     ]
 

@@ -25,6 +25,13 @@ def test_the_smallest_spec_gets_its_defaults(spec):
     assert read.chunkers[0].stage.kind == "tokens"
 
 
+@pytest.mark.parametrize("text", ["writer: {kind: openai}\nquestions: {total: 5}\n", "silver: {kind: tesseract}\n"])
+def test_a_file_of_a_build_is_named_as_one(spec, text):
+    with pytest.raises(SpecError, match=r"^\S+:1: (writer|silver): a file of `ohr data build`: .*--spec") as refused:
+        spec(text)
+    assert len(str(refused.value).splitlines()) == 1
+
+
 def test_a_swept_field_makes_a_level_each(spec):
     read = spec(BASE + "replicates: 1\nknowledge_bases: [{text_noise: {kind: formatting, rate: [0.1, 0.3]}}]\n")
     assert [base.name for base in read.knowledge_bases] == ["formatting-0.1", "formatting-0.3"]

@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 
 def say(text: str = "") -> None:
     """Print a line of the result."""
-    typer.echo(text)
+    typer.echo(_encodable(text))
 
 
 def report(text: str) -> None:
     """Print a line about the work, on stderr."""
-    typer.echo(text, err=True)
+    typer.echo(_encodable(text), err=True)
+
+
+def _encodable(text: str) -> str:
+    """Return a text in which lone surrogates, which no output can have, are question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def say_json(value: Any) -> None:

@@ -1,5 +1,6 @@
 """Detectable losses of a design, and the documents of others, as `ohr plan` prints them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isinf
 from pathlib import Path
@@ -10,7 +11,7 @@ from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.results.run import Run
-    from ohr.runner.power import Design, Needed
+    from ohr.runner.power import Design, Enough, Needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +20,14 @@ class Planned:
 
     Args:
         finds: by pilot, the smallest true loss that four of five studies find.
+        enough: documents and questions that find losses of 10, 5 and 2 points, where they are hardest to find.
         detect: the loss to be found, with `needed` documents; `equivalent` and `needed_to_show` likewise.
     """
 
     size: "Design"
     pilot: Path | None
     finds: dict[str, float]
+    enough: "list[Enough]"
     detect: float | None
     needed: "list[Needed]"
     equivalent: float | None
@@ -33,7 +36,7 @@ class Planned:
 
 def read_design(size: "Design", pilot: "Run | None", detect: float | None, equivalent: float | None) -> Planned:
     """Plan a study of a size, from a pilot's errors or from assumed ones."""
-    from ohr.runner.power import finds, needed, pilots
+    from ohr.runner.power import enough, finds, needed, pilots
 
     found = pilots(pilot, size)
     # the loss that is hardest to find decides
@@ -42,6 +45,7 @@ def read_design(size: "Design", pilot: "Run | None", detect: float | None, equiv
         size,
         pilot.folder if pilot else None,
         {one.name: finds(one, size) for one in found},
+        enough(hardest[0], size),
         detect,
         needed(hardest, size, detect, "difference") if detect else [],
         equivalent,
@@ -50,7 +54,7 @@ def read_design(size: "Design", pilot: "Run | None", detect: float | None, equiv
 
 
 def print_design(planned: Planned) -> None:
-    """Print what a design finds, and what a smaller loss needs."""
+    """Print what a design finds, and what other losses need: three of them, where none is asked for."""
     size = planned.size
     about = (
         f"{counted(size.documents, 'document')}, {size.per_document:.1f} questions each, {counted(size.draws, 'draw')}"
@@ -61,7 +65,7 @@ def print_design(planned: Planned) -> None:
     elif planned.pilot is None:
         say(
             f"this design ({about}) finds a loss of about {100 * worst:.0f} points in four of five studies; "
-            "the spread of scores is assumed: --from RUN takes that of a finished run"
+            "the spread of scores is assumed: `ohr plan --from RUN` takes that of a finished run"
         )
     else:
         least = min(planned.finds.values())
@@ -70,6 +74,8 @@ def print_design(planned: Planned) -> None:
             f"this design ({about}) finds losses of {100 * least:.1f} to {100 * worst:.1f} points in four of five "
             f"studies; the largest: {name}"
         )
+    if planned.detect is None and planned.equivalent is None:
+        say(enough_sentence(planned.enough, size))
     for aim, goal, rows in (
         ("find a loss", planned.detect, planned.needed),
         ("show that a loss is smaller than", planned.equivalent, planned.needed_to_show),
@@ -78,6 +84,18 @@ def print_design(planned: Planned) -> None:
             connector = " of" if aim == "find a loss" else ""
             say(f"documents needed to {aim}{connector} {100 * goal:g} points in four of five studies:")
             _table(rows)
+
+
+def enough_sentence(losses: "Sequence[Enough]", size: "Design") -> str:
+    """Return in a sentence how many documents and questions find some losses."""
+    first, *others = (f"{100 * each.loss:g} points {_enough(each)}" for each in losses)
+    return f"with {size.per_document:.1f} questions each, a loss of {'; one of '.join([first, *others])}"
+
+
+def _enough(losses: "Enough") -> str:
+    if isinf(losses.documents):
+        return "needs more draws: no number of documents suffices"
+    return f"needs {counted(int(losses.documents), 'document')} ({counted(int(losses.questions), 'question')})"
 
 
 def _table(rows: "list[Needed]") -> None:

@@ -37,7 +37,7 @@ def read(path: Path, column: str | None = None) -> AnswerFile:
     """
     names = NAMES if column is None else {**NAMES, "answer": (column,)}
     table = read_table(
-        path, names, (), records=lambda found: _records(found, path), hint="name the one to score with --column"
+        path, names, (), records=lambda found: records(found, path), hint="name the one to score with --column"
     )
     if table.rows and not any("answer" in row.parts for row in table.rows):
         wanted = " or ".join((column,) if column else ANSWERS[1::-1])
@@ -68,7 +68,7 @@ def write(rows: Sequence[AnswerRow], about: Mapping[str, str]) -> str:  # noqa: 
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _records(found: Any, path: Path) -> Any:
+def records(found: Any, path: Path) -> Any:
     """Return the rows of what a file holds: a list, or columns as pandas and Hugging Face's datasets write them."""
     if not isinstance(found, Mapping):
         return found

@@ -49,7 +49,7 @@ class PageImages:
             raise DataError(f"no page image: {str(error).splitlines()[0]}") from None
         except Exception as error:  # a benchmark or a noise of somebody else
             raise DataError(f"no page image: {type(error).__name__}: {error}") from error
-        return _webp(image)
+        return webp(image)
 
     @cached_property
     def _documents(self) -> Mapping[str, Document]:
@@ -57,12 +57,13 @@ class PageImages:
         return {document.name: document for document in self._spec.benchmark.documents()}
 
 
-def _webp(image: Any) -> bytes:
+def webp(image: Any, width: int = WIDTH) -> bytes:
+    """Encode a page image, (height, width, 3) of 8 bits, as WebP, `width` pixels wide at most."""
     from PIL import Image
 
     picture = Image.fromarray(image)
-    if picture.width > WIDTH:
-        picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
+    if picture.width > width:
+        picture = picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS)
     made = BytesIO()
     picture.save(made, "WEBP", quality=_QUALITY, method=2)
     return made.getvalue()

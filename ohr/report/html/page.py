@@ -113,6 +113,27 @@ def render_index(runs: Sequence[Mapping[str, Any]], folder: str) -> str:
     return text
 
 
+def render_review(token: str, reviewer: str, decisions: str) -> str:
+    """Write the page on which a reviewer decides about candidates.
+
+    Args:
+        token: that it sends with each decision.
+        reviewer: whose decisions they are.
+        decisions: name of the file that they are written to.
+    """
+    text: str = _template("review.html").render(
+        token=token,
+        reviewer=reviewer,
+        decisions=decisions,
+        version=ohr.__version__,
+        css=_asset("report.css", "review.css"),
+        script=_asset("review.js"),
+        nonce="review",
+        policy=policy("review", served=True),
+    )
+    return text
+
+
 def policy(nonce: str, *, served: bool) -> str:
     """Return the Content-Security-Policy of the page: its own scripts, and nothing from elsewhere."""
     own = " 'self'" if served else ""

@@ -52,7 +52,7 @@ class Answer(Work):
     @property
     def item(self) -> str:
         """Name the generator, the condition and the question."""
-        question = self.prompt.question
+        question = self.prompt.question or self.prompt.id
         shown = question if len(question) <= _SHOWN else f"{question[: _SHOWN - 1]}…"
         return f"{self.name} on {self.condition}: {shown}"
 

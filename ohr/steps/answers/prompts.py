@@ -140,7 +140,8 @@ def answer_key(made_by: Sequence[Any], prompt: Prompt, *shown: Any) -> str:
         shown: keys of the pages that the prompt shows.
     """
     identity, *files = made_by
-    return key("answer", identity, prompt.system, prompt.user, prompt.opening, *shown, *files)
+    tries = [prompt.attempt] if prompt.attempt else []
+    return key("answer", identity, prompt.system, prompt.user, prompt.opening, *tries, *shown, *files)
 
 
 def read_answer_keys(store: Store, name: str | None) -> dict[str, str]:

@@ -31,7 +31,7 @@ class PageImage:
     @property
     def item(self) -> str:
         """Name of the work, for messages."""
-        return f"image of {self.document.name} page {self.index}"
+        return f"image of {self.document.name} page {self.index + 1}"
 
     def make(self) -> Image:
         """Render the page and distort it; passes on errors of the benchmark or a noise."""

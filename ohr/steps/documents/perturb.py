@@ -130,6 +130,6 @@ class _Step:
         rng = seeds.generator(self.seed, noise.kind, page.document, page.index, self.place)
         made = noise.perturb(page.text, spans, rng)
         if edits.apply(page.text, made.edits).text != made.text:  # doses and undo need the ledger
-            where = f"{page.document} page {page.index}"
+            where = f"{page.document} page {page.index + 1}"
             raise StageError(f"text noise {noise.kind}", where, "its edits do not give its text")
         return made

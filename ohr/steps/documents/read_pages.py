@@ -39,7 +39,7 @@ class Reading(Work):
     def label(self, place: int) -> str:
         """Name a page."""
         page = self.pages[place]
-        return f"{self.base}: {page.document.name} page {page.index}"
+        return f"{self.base}: {page.document.name} page {page.index + 1}"
 
 
 @dataclass(frozen=True, slots=True)

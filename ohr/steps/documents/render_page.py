@@ -26,7 +26,7 @@ class RenderPage(Work):
     @property
     def item(self) -> str:
         """Name of the page."""
-        return f"{self.base}: {self.page.document.name} page {self.page.index}"
+        return f"{self.base}: {self.page.document.name} page {self.page.index + 1}"
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Render the page."""

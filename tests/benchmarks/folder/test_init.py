@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from ohr.cli.app import app
 from ohr.contracts import Question
 from ohr.new_study.answer_places import evidence_places
+from ohr.new_study.build_starter import build_starter
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
 files = importlib.util.module_from_spec(_spec)
@@ -40,6 +41,10 @@ def test_a_folder_becomes_a_study_that_is_valid(home):
     assert done.exit_code == 0
     assert "3 documents with 4 pages; 3 pages have a text layer" in done.stdout
     assert "no text layer: documents/permit" in done.stdout
+    assert "write them into questions.csv, or name a model in build.yaml that writes them:" in done.stdout
+    assert "\n  ohr data build docs --to docs-set --spec build.yaml\n" in done.stdout
+    assert "written: questions.csv, build.yaml, study.yaml" in done.stdout
+    assert (home / "build.yaml").read_text() == build_starter(scans=True)
     assert "next:    ohr check study.yaml" in done.stdout
     assert (home / "questions.csv").read_text().splitlines()[0] == "question,answers,document,page,evidence"
     checked = ohr("check", "study.yaml")
@@ -56,6 +61,7 @@ def test_evidence_is_proposed_where_the_answer_is_on_the_page(home):
     )
     done = ohr("init", "docs")
     assert "evidence proposed for 1 of them in mine-with-evidence.csv" in done.stdout
+    assert not (home / "build.yaml").exists()
     rows = list(csv.DictReader((home / "mine-with-evidence.csv").read_text().splitlines()))
     assert [row["evidence"] for row in rows] == ["The lease began in 1964.", "It ends in 2034.", "", ""]
     assert [row["evidence_proposed"] for row in rows] == ["yes", "", "", ""]

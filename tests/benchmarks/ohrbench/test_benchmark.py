@@ -94,14 +94,14 @@ def test_a_base_whose_names_are_in_another_unicode_form_has_the_same_documents(f
         ({"page_idx": 0}, "1 file not a list of pages: gt/law/will"),
         (
             [{"page_idx": 0, "text": None}],
-            "1 page with a text that is not a string, counted as failed: gt/law/will page 0",
+            "1 page with a text that is not a string, counted as failed: gt/law/will page 1",
         ),
-        ([{"page_idx": "0", "text": "x"}], "1 page number in quotes, read without them: gt/law/will page 0"),
+        ([{"page_idx": "0", "text": "x"}], "1 page number in quotes, read without them: gt/law/will page 1"),
         ([{"text": "x"}, {"page_idx": 0, "text": "y"}], "1 page without a page number, left out: gt/law/will entry 0"),
-        ([{"page_idx": 0, "text": " "}], "1 page without text in gt: gt/law/will page 0"),
+        ([{"page_idx": 0, "text": " "}], "1 page without text in gt: gt/law/will page 1"),
         (
             [{"page_idx": 0, "text": "a"}, {"page_idx": 0, "text": "b"}],
-            "1 page listed again, of which the first counts: gt/law/will page 0",
+            "1 page listed again, of which the first counts: gt/law/will page 1",
         ),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_changed_folder_is_read_again(folder):
 def test_many_of_a_kind_are_reported_in_one_sentence(folder):
     folder.document("gt", "law/will", *[""] * 5)
     assert notes(folder) == [
-        "5 pages without text in gt: gt/law/will page 0, gt/law/will page 1, gt/law/will page 2 and 2 more"
+        "5 pages without text in gt: gt/law/will page 1, gt/law/will page 2, gt/law/will page 3 and 2 more"
     ]
 
 
@@ -264,7 +264,7 @@ def test_an_empty_question_is_left_out_and_reported(folder):
     ("other", "note"),
     [
         ({"doc_name": "law/none"}, "1 question about an absent document, scored 0 in a run: q2 (law/none)"),
-        ({"evidence_page_no": 7}, "1 question with evidence beyond the document, scored 0 in a run: q2 (page 7 of 2)"),
+        ({"evidence_page_no": 7}, "1 question with evidence beyond the document, scored 0 in a run: q2 (page 8 of 2)"),
         ({"evidence_page_no": None}, "1 question without an evidence page, scored 0 in a run: q2"),
         ({"evidence_page_no": "0"}, "1 evidence page in quotes, read without them: q2"),
         ({"evidence_context": ""}, "1 question without evidence, not scored in retrieval: q2"),

@@ -98,7 +98,7 @@ def test_a_name_that_leaves_no_room_is_reported():
     with pytest.raises(StageError) as caught:
         split("The lease began.", size=5)
     assert str(caught.value) == (
-        "chunker reference failed on law/lease page 3: its file's name leaves no room for text in 5 tokens"
+        "chunker reference failed on law/lease page 4: its file's name leaves no room for text in 5 tokens"
     )
 
 

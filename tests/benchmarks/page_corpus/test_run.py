@@ -93,7 +93,7 @@ def test_a_broken_image_is_a_counted_failure_of_its_page(pages, tmp_path):
     finished = run(read_spec(spec), store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
     failures = read_rows(finished.folder / "failures.parquet")
     assert [failure["item"] for failure in failures if "image" in failure["reason"]] == [
-        "read: harbour%20set/lease page 1"
+        "read: harbour%20set/lease page 2"
     ]
     rows = read_rows(finished.folder / "scores.parquet", metric="ndcg@10", stage="retrieval")
     assert {row["question_id"]: row["status"] for row in rows}["1"] == "failed"

@@ -8,6 +8,8 @@ from ohr.engine.executors.inline import Inline
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
 
+from .chromium import CHROMIUM, FLAGS
+
 HOSTILE = "</script><script>window.hacked = 1</script>{{ 7 * 7 }}<img src=x onerror='window.hacked = 2'>"
 PLAIN = """\
 name: plain
@@ -31,6 +33,15 @@ knowledge_bases:
 retrievers: [{kind: bm25}]
 generators: [{kind: extractive}]
 """
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
 
 
 @pytest.fixture(scope="session")

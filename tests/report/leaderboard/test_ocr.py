@@ -54,7 +54,7 @@ def test_a_missing_document_is_counted_and_its_questions_score_0(score, base, tm
     found = score(folder)
     asked = sum(question.document == gone for question in mini.questions())
     assert asked
-    assert [failure.item for failure in found.failures] == [f"part: {gone} page 0"]
+    assert [failure.item for failure in found.failures] == [f"part: {gone} page 1"]
     assert found.retrieval["part"]["evidence_source"]["all"].failed == asked
     assert found.retrieval["part"]["evidence_source"]["all"].n == len(mini.questions())
 

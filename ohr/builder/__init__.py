@@ -1,0 +1,1 @@
+"""A set of questions from documents: reads pages, asks models, verifies the candidates, and writes the set."""

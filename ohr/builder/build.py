@@ -1,0 +1,282 @@
+"""Builds a set of questions: ground truth, candidates, verification, review, files."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ohr.builder.costs import Cost, bound, cost_of, spent, spent_now
+from ohr.builder.documents import ground_truth, surveyed
+from ohr.builder.publish import check_places, check_target, publish
+from ohr.builder.session import Answering, BuildSession, Judging, Writing
+from ohr.builder.settings import Settings, check_models
+from ohr.builder.write_files import write_files
+from ohr.dataset.inputs import Inputs
+from ohr.dataset.truth import Truth as TruthOnDemand
+from ohr.engine.executors.base import Executor
+from ohr.engine.ledger import Ledger
+from ohr.engine.progress import Progress
+from ohr.engine.session import Session
+from ohr.errors import DataError
+from ohr.files.digests import remembered
+from ohr.messages.wording import counted, named
+from ohr.questions.candidate import Candidate
+from ohr.questions.funnel import Funnel
+from ohr.questions.imports import Repair, all_repairs, read_candidates
+from ohr.questions.judging import model_rules, prompts_bound
+from ohr.questions.review.decisions import FILE as DECISIONS
+from ohr.questions.review.decisions import read_decisions
+from ohr.questions.review.outcome import RULE as REVIEW
+from ohr.questions.review.outcome import Reviewed, ReviewerAgreement, agreements, reviewed_by, with_review
+from ohr.questions.rules import RULES
+from ohr.questions.truth import Survey, Truth, with_silver
+from ohr.questions.verify import verify
+from ohr.questions.writing import asked_for, join, plan_writing, prompts_of, write
+from ohr.runner.prompt_sizes import size_of
+from ohr.store import open_store
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The order for a build.
+
+    Args:
+        folder: of PDFs and page images.
+        out: folder of the set.
+        imported: file of questions that are verified; None where a model writes them.
+        force: keep files of `out` that were changed by hand under another name.
+    """
+
+    settings: Settings
+    folder: Path
+    out: Path
+    imported: Path | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The candidates of a build, and what is said of their making.
+
+    Args:
+        asked: how many questions models were asked to write.
+        faults: how often a reply gave no question, or fewer, by the reason.
+    """
+
+    candidates: tuple[Candidate, ...]
+    notes: tuple[str, ...]
+    repairs: tuple[Repair, ...] = ()
+    asked: int = 0
+    faults: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A finished build.
+
+    Args:
+        agreements: of each two reviewers.
+        questions: of the set: survivors after review.
+        costs: of all replies; `costs_now` of those that were not in the store.
+        notes: sentences about what was left out.
+        wanted: questions that the settings ask for.
+        own: files of the folder that people completed, which did not change.
+    """
+
+    out: Path
+    truth: Truth
+    sources: Sources
+    funnel: Funnel
+    reviewed: Reviewed
+    agreements: tuple[ReviewerAgreement, ...]
+    costs: tuple[Cost, ...]
+    costs_now: tuple[Cost, ...]
+    notes: tuple[str, ...]
+    wanted: int
+    own: tuple[str, ...] = ()
+
+    @property
+    def questions(self) -> tuple[Candidate, ...]:
+        """The questions of the set."""
+        return self.reviewed.candidates
+
+    @property
+    def repairs(self) -> Sequence[Repair]:
+        """Faults that the owner of imported questions can repair."""
+        removals = [removal for removal in self.funnel.removals if removal.rule != REVIEW]
+        return all_repairs(self.sources.repairs, removals, self.sources.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The work of a build before it is begun: pages, and the most that its models are asked."""
+
+    survey: Survey
+    pages: int
+    costs: tuple[Cost, ...]
+    notes: tuple[str, ...]
+
+
+def build(
+    job: Job,
+    *,
+    store: Path | str,
+    executor: Executor,
+    progress: Progress,
+    complete: Callable[["Built", Path], object] = lambda built, folder: None,  # noqa: ARG005
+) -> Built:
+    """Build a set of questions from a folder of documents; what the store has is neither read nor asked again.
+
+    Args:
+        complete: adds files for readers, such as figures, to the folder that it is given.
+
+    Raises:
+        DataError: there is no usable page, no candidate, or the folder may not be written into.
+        SpecError, PluginError: the settings cannot be run.
+        TooManyFailures: more items failed than the settings allow; what is done is kept.
+    """
+    _check(job)
+    settings = job.settings
+    with _engine(job, store, executor, progress) as (survey, engine):
+        truth = ground_truth(survey, settings, engine)
+        sources = _imported(job.imported, truth) if job.imported else _written(settings, truth, engine)
+        engine.refuse_failing()
+        funnel = _verified(settings, sources, truth, engine)
+        engine.refuse_failing()
+        prices, warnings = settings.file.prices, tuple(engine.session.ledger.warnings)
+    reviewed, decided = reviewed_by(job.out / DECISIONS, funnel.survivors)
+    funnel = with_review(funnel, reviewed)
+    built = Built(
+        job.out,
+        truth,
+        sources,
+        funnel,
+        reviewed,
+        tuple(agreements(decided)),
+        tuple(spent(engine.usage, prices)),
+        tuple(spent_now(engine.usage, prices)),
+        (*truth.notes, *sources.notes, *decided.notes(), *warnings),
+        settings.file.questions.total,
+    )
+
+    def write_all(folder: Path) -> None:
+        write_files(job, built, folder)
+        complete(built, folder)
+
+    return replace(built, own=tuple(publish(job.out, write_all, force=job.force)))
+
+
+def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
+    """Look at the documents, and bound what a build asks; nothing is read or asked."""
+    check_places(job.folder, job.out)
+    check_models(job.settings, writes=job.imported is None)
+    settings, prices = job.settings, job.settings.file.prices
+    survey = surveyed(job.folder, settings, open_store(store), progress)
+    truth = with_silver(survey, pending=settings.silver is not None)
+    unread = sum(len(pages) for pages in survey.wanted.values())
+    costs: list[Cost] = []
+    notes = list(truth.notes)
+    if job.imported:
+        candidates = len(read_candidates(job.imported, truth.texts).candidates)
+    else:
+        assert settings.writer is not None
+        wanted = settings.file.questions
+        plan = plan_writing(truth.usable, wanted, settings.file.seed)
+        prompts, joined = prompts_of(plan.assignments), asked_for(wanted)[1]
+        costs.append(bound(settings.writer, "writing", prompts, prices))
+        if joined and prompts:
+            each = max(size_of(settings.writer.stage, [prompt]) for prompt in prompts)
+            costs.append(cost_of(settings.writer, "writing on two pages", joined, joined * each, prices))
+        candidates = sum(each.questions for each in plan.assignments) + joined
+        notes += plan.notes
+    costs += _bounds_of_rules(settings, candidates, truth)
+    if settings.silver and unread:
+        notes.append(
+            f"{counted(unread, 'page')} to be read by {settings.silver.kind}: questions about them are not counted here"
+        )
+    pages = sum(len(pages) for pages in truth.usable.values())
+    return Estimate(survey, pages, tuple(costs), tuple(notes))
+
+
+def _check(job: Job) -> None:
+    """Refuse what would make a build fail, before anything is spent."""
+    check_places(job.folder, job.out)
+    check_target(job.out, force=job.force)
+    check_models(job.settings, writes=job.imported is None)
+    if (job.out / DECISIONS).exists():
+        read_decisions(job.out / DECISIONS)
+
+
+@contextmanager
+def _engine(
+    job: Job, store: Path | str, executor: Executor, progress: Progress
+) -> Iterator[tuple[Survey, BuildSession]]:
+    """Look at the documents, and start the engine that reads them and asks models."""
+    with remembered(Path(store)):
+        opened = open_store(store)
+        survey = surveyed(job.folder, job.settings, opened, progress)
+        spec = job.settings.spec(survey.benchmark)
+        inputs = Inputs(survey.benchmark, survey.documents, (), TruthOnDemand(survey.benchmark, survey.documents), ())
+        session = Session(inputs, opened, executor, Ledger(spec.max_failures), progress)
+        with session.started(spec):
+            yield survey, BuildSession(spec, session)
+
+
+def _imported(path: Path, truth: Truth) -> Sources:
+    brought = read_candidates(path, truth.texts, Counter(page.document for page in truth.missing))
+    return Sources(brought.candidates, brought.notes, brought.repairs)
+
+
+def _written(settings: Settings, truth: Truth, engine: BuildSession) -> Sources:
+    """Have questions written on one page each, then on two, from those that no rule removes."""
+    assert settings.writer is not None  # it was checked
+    model, wanted, seed = engine.model(settings.writer, Writing), settings.file.questions, settings.file.seed
+    single = write(model, truth.usable, wanted, seed)
+    usable = verify(single.candidates, truth.texts).survivors
+    joined = join(model, usable, truth.usable, wanted, seed)
+    candidates = {each.id: each for each in (*single.candidates, *joined.candidates)}
+    asked = sum(each.questions for each in (*single.assignments, *joined.assignments))
+    faults = Counter(single.fault_counts) + Counter(joined.fault_counts)
+    notes = (*single.notes, *joined.notes)
+    return Sources(tuple(candidates.values()), notes, (), asked, tuple(faults.most_common()))
+
+
+def _verified(settings: Settings, sources: Sources, truth: Truth, engine: BuildSession) -> Funnel:
+    """Run all rules, first those without a model.
+
+    Raises:
+        DataError: there is no candidate.
+    """
+    if not sources.candidates:
+        raise DataError(_nothing(sources))
+    judges = [engine.model(each, Judging) for each in settings.judges]
+    answerers = [engine.model(each, Answering, settings.file.sampling_temperature) for each in settings.answerers]
+    rules = model_rules(judges, answerers, settings.file.verification)
+    return verify(sources.candidates, truth.texts, (*RULES, *rules))
+
+
+def _nothing(sources: Sources) -> str:
+    faults = named([f"{count} {fault}" for fault, count in sources.faults])
+    return f"none of {counted(sources.asked, 'question')} was written: {faults or named(list(sources.notes))}"
+
+
+_CHARACTERS = 1500
+"""Characters of a question, its answer and evidence, for a bound: 99% of OHRBench's in three domains have 1,147."""
+_PER_TOKEN = {"en": 3, "zh": 1}
+"""Characters of a token at least."""
+
+
+def _bounds_of_rules(settings: Settings, candidates: int, truth: Truth) -> Iterator[Cost]:
+    """Bound what the rules that ask models ask, by model."""
+    judges, answerers = settings.judges, settings.answerers
+    rules = prompts_bound(candidates, settings.file.verification, len(judges), len(answerers), _CHARACTERS)
+    size = min(_PER_TOKEN.get(document.language, 3) for document in truth.documents) if truth.documents else 1
+    for rule, most in rules.items():
+        models = answerers if rule.startswith("answer") else judges
+        each = -(
+            -most.prompts // max(candidates, 1) // len(models)
+        )  # where samples are not shared evenly, the larger part
+        for model in models:
+            tokens = candidates * each * (most.characters // max(most.prompts, 1)) // size
+            yield cost_of(model, rule.replace("_", " "), candidates * each, tokens, settings.file.prices)

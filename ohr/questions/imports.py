@@ -1,0 +1,280 @@
+"""Imports question sets that others made: of RAGAS, of LlamaIndex, and tables with a question in each row.
+
+Their names: `ragas.dataset_schema.SingleTurnSample` (`user_input`, `reference`, `reference_contexts`), whose test sets
+had `question`, `ground_truth`, `contexts` and `evolution_type` before 0.2;
+`llama_index.core.llama_dataset.LabelledRagDataset` (`examples` with `query`, `reference_answer`, `reference_contexts`);
+`llama_index.core.evaluation.EmbeddingQAFinetuneDataset` (`queries`, `corpus` and `relevant_docs`, no answers) and
+`QueryResponseDataset` (`queries` and `responses`). None of them names pages: each passage is looked for in the ground
+truth.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from ohr.contracts import SOURCES, Page, Question
+from ohr.dataset.evidence import best_match
+from ohr.errors import DataError
+from ohr.files.foreign_answers import ragas
+from ohr.files.foreign_answers.rows import texts_of
+from ohr.files.ohrbench_questions import text_of
+from ohr.files.tables import Names, Row, is_blank, read_table
+from ohr.keys import key
+from ohr.messages.wording import counted, named, quoted
+from ohr.text.language import written_in
+
+from .candidate import Candidate, Evidence, Removal, Task
+from .funnel import rule_name
+from .places import Places
+from .rules.evidence import ambiguous_document, what_evidence_lacks
+from .rules.wording import NO_ANSWER
+from .texts import Texts
+
+NAMES: Names = {
+    "question": ("user_input", "question", "query", "questions"),
+    "answers": ("reference", "ground_truth", "ground_truths", "answers", "reference_answer"),
+    "answer": ("answer",),
+    "response": ("response",),
+    "evidence": ("reference_contexts", "reference_context", "evidence", "evidence_context", "quote", "passage"),
+    "contexts": ("contexts", "context"),
+    "document": ("document", "doc", "doc_name", "file", "file_name", "source_file"),
+    "id": ("id", "question_id", "qid"),
+    "source": ("evidence_source",),
+    "form": ("answer_form",),
+    "task": ("task_type", "evolution_type"),
+}
+"""The parts of a question, and the names that each may go by."""
+
+_HOP = re.compile(r"^\s*<\d+-hop>\s*")
+"""The mark that RAGAS writes before each passage of a question over several."""
+
+_NO_ANSWER = "the answer to given question is not present in context"
+"""The sentence of RAGAS in the place of an answer that it did not find."""
+
+
+class Repair(NamedTuple):
+    """A fault of a question that its owner can repair: the candidate's id, file and line, the fault, and details."""
+
+    candidate: str
+    where: str
+    fault: str
+    detail: str
+
+
+_REMOVES = {
+    "evidence not found": "evidence_not_on_its_page",
+    "answer not in evidence": "answer_not_in_evidence",
+    "no answer": NO_ANSWER,
+    "ambiguous document": "ambiguous_document",
+}
+"""Faults that are found as a set is read, and the rule, or the reason of one, that removes a question for them."""
+
+
+class Brought(NamedTuple):
+    """The candidates of a file, in its order, what should be repaired, and what to know of the file."""
+
+    candidates: tuple[Candidate, ...]
+    repairs: tuple[Repair, ...]
+    notes: tuple[str, ...]
+
+
+def all_repairs(
+    repairs: Sequence[Repair], removals: Sequence[Removal], candidates: Sequence[Candidate]
+) -> tuple[Repair, ...]:
+    """Return all faults of imported questions, question by question: also what rules removed for another reason.
+
+    Args:
+        repairs: faults that were found as the set was read.
+        removals: of the candidates; the fault is the rule in words.
+        candidates: all of them, in their order.
+    """
+    known = {(repair.candidate, _REMOVES.get(repair.fault)) for repair in repairs}
+    imported = {candidate.id: candidate.made_by for candidate in candidates if candidate.origin == "imported"}
+    removed = [
+        Repair(each.candidate, imported[each.candidate], rule_name(each.rule), each.reason)
+        for each in removals
+        if each.candidate in imported and not known & {(each.candidate, each.rule), (each.candidate, each.reason)}
+    ]
+    places = {name: place for place, name in enumerate(imported)}
+    return tuple(sorted((*repairs, *removed), key=lambda repair: places[repair.candidate]))
+
+
+def read_candidates(
+    path: Path, truth: Mapping[str, Sequence[Page]], missing: Mapping[str, int] | None = None
+) -> Brought:
+    """Read a question set and locate its evidence in the ground truth.
+
+    Args:
+        path: a data set of RAGAS or LlamaIndex, or a table with a header: CSV, a workbook, JSON or JSON Lines.
+        truth: pages by document.
+        missing: how many pages of a document nothing read, also of documents without any ground truth.
+
+    Raises:
+        DataError: it is none, or a question is not sound.
+    """
+    table = read_table(path, NAMES, ("question",), records=lambda found: _records(found, path), entry="question")
+    rows, notes = _own_parts(table.rows, path)
+    if not rows:
+        raise DataError(f"{path}: holds no question")
+    texts = Texts(truth)
+    passages = [_passages(row) for row in rows]
+    missing = missing or {}
+    places = Places(texts, {passage for own in passages for passage in own}, tuple(missing))
+    candidates = [
+        _candidate(row, name, own, places) for name, row, own in zip(_names(rows), rows, passages, strict=True)
+    ]
+    ids = Counter(candidate.id for candidate in candidates)
+    if twice := [name for name, count in ids.items() if count > 1]:
+        raise DataError(f"{path}: {counted(len(twice), 'id')} used more than once: {named(twice)}")
+    notes = [*table.notes, *notes, *([f"{path.name}: not used: {named(table.unused)}"] if table.unused else [])]
+    notes += _doubts(rows, candidates, places)
+    return Brought(tuple(candidates), tuple(_repairs(candidates, texts, missing)), tuple(notes))
+
+
+def _own_parts(rows: Sequence[Row], path: Path) -> tuple[list[Row], list[str]]:
+    """Leave out rows without a question, and what a system answered and retrieved; returns what to say of it."""
+    notes: list[str] = []
+    asked = [row for row in rows if not is_blank(row.parts.get("question"))]
+    if blank := len(rows) - len(asked):
+        notes.append(f"{path.name}: {counted(blank, 'row')} without a question left out")
+    there = {part for row in asked for part, value in row.parts.items() if not is_blank(value)}
+    is_answered = "response" in there or {"answers", "answer"} <= there
+    foreign = {"response"} | ({"answer"} if "answers" in there else set())
+    if is_answered or "evidence" in there:
+        foreign |= {"contexts"}
+    if left := sorted(foreign & there):
+        notes.append(f"{path.name}: taken for what a system answered or retrieved, not used: {named(left)}")
+    own = [Row(row.where, {part: value for part, value in row.parts.items() if part not in foreign}) for row in asked]
+    return own, notes
+
+
+def _doubts(rows: Sequence[Row], candidates: Sequence[Candidate], places: Places) -> Iterator[str]:
+    """Yield what is not known of the questions, with counts."""
+    if silent := sum(not candidate.task for candidate in candidates):
+        stays = "an answer that is not in the evidence is not removed, since it may be worked out"
+        yield f"{counted(silent, 'question')} without the task_type understanding or reasoning: {stays}"
+    names = [name for row in rows if (name := text_of(row.parts.get("document")).strip()) and not places.named(name)]
+    if names:
+        several = counted(len(names), "question")
+        yield f"{several} about a document that is not there by this name, looked for in all: {named(names)}"
+
+
+def of_question(question: Question) -> Candidate:
+    """Return a benchmark's question as a candidate; evidence that is one passage for several pages is on the first."""
+    passages = zip(question.pages, question.evidence, strict=len(question.evidence) > 1)
+    return Candidate(
+        id=question.id,
+        question=question.text,
+        answers=question.answers,
+        document=question.document,
+        evidence=tuple(Evidence(page, text) for page, text in passages),
+        source=next((source for source in SOURCES if source == question.evidence_source), "text"),
+        task="reasoning" if question.task_type == "reasoning" else "understanding",
+        answer_form=question.answer_form,
+        language=written_in(question.text),
+        origin="imported",
+    )
+
+
+def _records(found: Any, path: Path) -> Any:
+    """Return the rows of a JSON file, whichever layout it has."""
+    if not isinstance(found, Mapping):
+        return found
+    if isinstance(found.get("examples"), list):
+        return found["examples"]
+    queries, responses, corpus, relevant = (
+        found.get(name) for name in ("queries", "responses", "corpus", "relevant_docs")
+    )
+    if isinstance(queries, Mapping) and isinstance(responses, Mapping):
+        return [{"id": name, "query": query, "answer": responses.get(name)} for name, query in queries.items()]
+    if not (isinstance(queries, Mapping) and isinstance(corpus, Mapping) and isinstance(relevant, Mapping)):
+        return ragas.records(found, path)
+    rows = []
+    for name, query in queries.items():
+        wanted = relevant.get(name, [])
+        if not isinstance(wanted, list) or not all(isinstance(each, str) and each in corpus for each in wanted):
+            raise DataError(f"{path}: relevant_docs of the query {quoted(name)} must be keys of corpus")
+        rows.append({"id": name, "query": query, "reference_contexts": [corpus[each] for each in wanted]})
+    return rows
+
+
+def _passages(row: Row) -> tuple[str, ...]:
+    given = next((row.parts[part] for part in ("evidence", "contexts") if not is_blank(row.parts.get(part))), None)
+    texts = texts_of(given, row.where, "evidence") or ()
+    return tuple(text for passage in texts if (text := _HOP.sub("", passage)).strip())
+
+
+def _answers(row: Row) -> tuple[str, ...]:
+    given = next((row.parts[part] for part in ("answers", "answer") if not is_blank(row.parts.get(part))), None)
+    texts = texts_of(given, row.where, "answers") or ()
+    return tuple(text for text in texts if text.strip() and text.strip().rstrip(".").casefold() != _NO_ANSWER)
+
+
+def _task(given: object) -> Task | Literal[""]:
+    return "reasoning" if given == "reasoning" else "understanding" if given == "understanding" else ""
+
+
+def _names(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield names for questions without an id: the same in a file with other rows, as decisions are about them."""
+    used: Counter[str] = Counter()
+    for row in rows:
+        name = (
+            f"q{key('imported question', text_of(row.parts.get('question')), text_of(row.parts.get('document')))[:8]}"
+        )
+        used[name] += 1
+        yield name if used[name] == 1 else f"{name}-{used[name]}"
+
+
+def _candidate(row: Row, default: str, passages: Sequence[str], places: Places) -> Candidate:
+    parts = {name: value for name, value in row.parts.items() if not is_blank(value)}
+    question = parts.get("question")
+    if not isinstance(question, str):
+        raise DataError(f"{row.where}: its question must be one text (got {quoted(question)})")
+    source = parts.get("source", "text")
+    if source not in SOURCES:
+        raise DataError(f"{row.where}: evidence_source must be one of {', '.join(SOURCES)} (got {quoted(source)})")
+    document, evidence = places.of(passages, text_of(parts.get("document")).strip())
+    return Candidate(
+        id=text_of(parts.get("id")).strip() or default,
+        question=question.strip(),
+        answers=_answers(row),
+        document=document,
+        evidence=evidence,
+        source=source,
+        task=_task(parts.get("task")),
+        answer_form=text_of(parts.get("form")) or "String",
+        language=written_in(question),
+        origin="imported",
+        made_by=row.where,
+    )
+
+
+def _repairs(candidates: Sequence[Candidate], texts: Texts, missing: Mapping[str, int]) -> Iterator[Repair]:
+    shared = {removal.candidate: removal.reason for removal in ambiguous_document.check(candidates, texts)}
+    for candidate in candidates:
+        absent = [passage for passage in candidate.evidence if passage.start < 0]
+        for passage in absent:
+            detail = f"{quoted(passage.text)}; {_near(passage, candidate.document, texts, missing)}"
+            yield Repair(candidate.id, candidate.made_by, "evidence not found", detail)
+        if not candidate.answers:
+            yield Repair(candidate.id, candidate.made_by, "no answer", "the question has none")
+        if not candidate.evidence:
+            yield Repair(candidate.id, candidate.made_by, "evidence not found", "the question has none")
+        elif not absent and candidate.task != "reasoning" and (reason := what_evidence_lacks(candidate)):
+            hint = "" if candidate.task else "; if it is worked out, write task_type reasoning"
+            yield Repair(candidate.id, candidate.made_by, "answer not in evidence", reason + hint)
+        if candidate.id in shared:
+            yield Repair(candidate.id, candidate.made_by, "ambiguous document", shared[candidate.id])
+
+
+def _near(passage: Evidence, document: str, texts: Texts, missing: Mapping[str, int]) -> str:
+    """Return in words what is like a passage that no page holds, and how many pages of its document nothing read."""
+    page = texts.pages.get((document, passage.page))
+    if page is None:
+        near = "no page resembles it"
+    else:
+        near = f"best match: {quoted(best_match(page, passage.text))} on page {passage.page + 1} of {document}"
+    unread = missing.get(document, 0)
+    return f"{near}; no engine read {counted(unread, 'page')} of {document}" if unread else near

@@ -1,0 +1,1 @@
+"""Prompts that verify questions, one file for each language."""

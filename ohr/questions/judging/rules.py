@@ -1,0 +1,224 @@
+"""The rules that ask models, each with all its prompts in one call for each model, or two where replies decide."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from ohr.contracts import Prompt
+from ohr.messages.wording import named, quoted
+from ohr.questions.candidate import Candidate, Removal
+from ohr.questions.model import Model
+from ohr.questions.rules import Check, Rule
+from ohr.questions.texts import Texts
+
+from .agreement import agrees, stated, yes_or_no_of
+from .asking import Question, Sample, ask, faults, usable
+from .passages import parts, shown
+from .settings import ModelRule, Settings
+from .templates import templates
+from .verdicts import RIGHT_WRONG, TASKS, named_in, verdict
+
+_DEFAULTS = Settings()
+_YES_NO_WORDS = {"zh": ("是", "否")}
+
+
+def model_rules(
+    judges: Sequence[Model], answerers: Sequence[Model], settings: Settings = _DEFAULTS
+) -> tuple[Rule, ...]:
+    """Make the rules that ask models; one that is off, or has no model, is in its place and does not run.
+
+    A candidate about which no model gives a reply that can be used is removed as undecided.
+
+    Args:
+        judges: say whether a question needs its page, and which task it is; the verdict of most of them counts.
+        answerers: answer questions without documents, from a part of the evidence, and from all of it. Samples of a
+            model that always gives the same reply are worth one.
+        settings: how many samples are taken, and which rules are off.
+    """
+    closed_book = partial(_closed_book, models=answerers, samples=settings.closed_book)
+    confirmed = partial(_confirmed, models=answerers, samples=settings.samples, least=settings.confirmed)
+    rules: dict[ModelRule, tuple[Sequence[Model], Check]] = {
+        "judged_context_dependent": (judges, partial(_context, judges=judges)),
+        "answerable_without_documents": (answerers, closed_book),
+        "unfaithful_to_task": (judges, partial(_task, judges=judges)),
+        "answerable_from_one_page": (answerers, partial(_one_page, models=answerers)),
+        "answer_not_confirmed": (answerers, confirmed),
+    }
+    return tuple(
+        Rule(name, check, runs=bool(models) and name not in settings.off) for name, (models, check) in rules.items()
+    )
+
+
+def _context(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]) -> Iterator[Removal]:  # noqa: ARG001 # as every check
+    """Remove questions in which a judge finds no name; which document they are about only their page says."""
+    prompts = [templates(candidate.language).context_dependent.prompt(candidate) for candidate in candidates]
+    read = [partial(named_in, candidate.question) for candidate in candidates]
+    reason = "a judge finds no name in it, by which its document could be found"
+    wanted = ["names"] * len(candidates)
+    yield from _judged("judged_context_dependent", candidates, wanted, judges, prompts, read, lambda *_: reason)
+
+
+def _task(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]) -> Iterator[Removal]:
+    """Remove questions of another task than they were written for; imported ones were written for none."""
+    written = [candidate for candidate in candidates if candidate.origin != "imported"]
+    prompts = [
+        templates(candidate.language).task.prompt(candidate, shown(candidate, texts), candidate.answers[0])
+        for candidate in written
+    ]
+    tasks, read = [candidate.task for candidate in written], [partial(verdict, words=TASKS)] * len(written)
+    yield from _judged("unfaithful_to_task", written, tasks, judges, prompts, read, _other_task)
+
+
+def _other_task(task: str, judged: str) -> str:
+    return f"written as a question of {task}, judged to be one of {judged}"
+
+
+def _judged(
+    rule: ModelRule,
+    candidates: Sequence[Candidate],
+    wanted: Sequence[str],
+    judges: Sequence[Model],
+    prompts: Sequence[Prompt],
+    read: Sequence[Callable[[str], str]],
+    reason: Callable[[str, str], str],
+) -> Iterator[Removal]:
+    """Remove candidates about which most judges do not say what is wanted; where as many say either, undecided.
+
+    `reason` is made of what is wanted and what they say.
+    """
+    asked = ask(judges, [[prompt] for prompt in prompts])
+    for candidate, right, verdict_of, samples in zip(candidates, wanted, read, asked, strict=True):
+        said = Counter(filter(None, (verdict_of(reply.text) for (reply,) in usable(samples))))
+        most = said.most_common(2)
+        if not most:
+            yield Removal(candidate.id, rule, faults(samples), undecided=True)
+        elif len(most) > 1 and most[0][1] == most[1][1]:
+            words_said = named([f"{count} {name}" for name, count in most])
+            yield Removal(candidate.id, rule, f"judges disagree: {words_said}", undecided=True)
+        elif most[0][0] != right:
+            yield Removal(candidate.id, rule, reason(right, most[0][0]))
+
+
+def _questions(candidate: Candidate, passages: Sequence[str] = ()) -> tuple[Question, ...]:
+    """Return the questions that a model must all get right to know an answer from passages, or by itself.
+
+    To yes or no, one reply is right half of the time, and a model may prefer one word. It is therefore also asked
+    whether yes is right, and whether no is: replies that are drawn by chance are all three right once in eight times.
+    """
+    own = templates(candidate.language)
+    questions = (Question(_direct(candidate, passages), partial(_gives_answer, candidate)),)
+    if (right := yes_or_no_of(candidate.answers, candidate.answer_form)) is None:
+        return questions
+    claim = own.claim_on_passages if passages else own.claim
+    yes, no = _YES_NO_WORDS.get(candidate.language, ("Yes", "No"))
+    claims = ((yes, "right" if right else "wrong"), (no, "wrong" if right else "right"))
+    return questions + tuple(
+        Question(claim.prompt(candidate, passages, word), partial(_says, expected)) for word, expected in claims
+    )
+
+
+def _direct(candidate: Candidate, passages: Sequence[str] = ()) -> Prompt:
+    own = templates(candidate.language)
+    hint = "" if yes_or_no_of(candidate.answers, candidate.answer_form) is None else own.yes_or_no
+    return (own.answer if passages else own.closed_book).prompt(candidate, passages, hint=hint)
+
+
+def _gives_answer(candidate: Candidate, reply: str) -> bool:
+    return agrees(reply, candidate.answers, candidate.answer_form, candidate.question)
+
+
+def _says(expected: str, reply: str) -> bool:
+    return verdict(reply, RIGHT_WRONG) == expected
+
+
+def _ask(models: Sequence[Model], questions: Sequence[Sequence[Question]], samples: int = 1) -> list[list[Sample]]:
+    """Ask the first question about each candidate, and the others where a reply to the first is right."""
+    first = ask(models, [[own[0].prompt] for own in questions], samples)
+    others = [
+        [question.prompt for question in own[1:]] if any(own[0].is_right(reply.text) for (reply,) in replies) else []
+        for own, replies in zip(questions, first, strict=True)
+    ]
+    second = ask(models, others, samples)
+    return [
+        [one + two for one, two in zip(replies, further, strict=True)] if further else replies
+        for replies, further in zip(first, second, strict=True)
+    ]
+
+
+def _knows(sample: Sample, questions: Sequence[Question]) -> bool:
+    return len(sample) == len(questions) and all(
+        question.is_right(reply.text) for question, reply in zip(questions, sample, strict=True)
+    )
+
+
+def _closed_book(
+    candidates: Sequence[Candidate],
+    texts: Texts,  # noqa: ARG001
+    models: Sequence[Model],
+    samples: int,
+) -> Iterator[Removal]:
+    """Remove questions that a model answers without documents in any sample."""
+    rule: ModelRule = "answerable_without_documents"
+    questions = [_questions(candidate) for candidate in candidates]
+    asked = _ask(models, questions, samples)
+    for candidate, own, replies in zip(candidates, questions, asked, strict=True):
+        right = [sample for sample in usable(replies) if _knows(sample, own)]
+        if right:
+            yield Removal(candidate.id, rule, f"a model answers without documents: {quoted(stated(right[0][0].text))}")
+        elif not usable(replies):
+            yield Removal(candidate.id, rule, faults(replies), undecided=True)
+
+
+def _one_page(candidates: Sequence[Candidate], texts: Texts, models: Sequence[Model]) -> Iterator[Removal]:
+    """Remove questions that need several parts of their evidence if a model answers them from one.
+
+    Whether they can be answered without any is what `answerable_without_documents` finds out.
+    """
+    rule: ModelRule = "answerable_from_one_page"
+    divided = [(candidate, shares) for candidate in candidates if (shares := parts(candidate, texts))]
+    tried = [
+        (candidate, place, _questions(candidate, share))
+        for candidate, own in divided
+        for place, share in enumerate(own, 1)
+    ]
+    asked = _ask(models, [questions for *_, questions in tried])
+    removed: set[str] = set()
+    for (candidate, place, questions), replies in zip(tried, asked, strict=True):
+        right = any(_knows(sample, questions) for sample in usable(replies))
+        if candidate.id in removed or not (right or not usable(replies)):
+            continue
+        removed.add(candidate.id)
+        reason = f"a model answers from part {place} of the evidence alone" if right else faults(replies)
+        yield Removal(candidate.id, rule, reason, undecided=not right)
+
+
+def _confirmed(
+    candidates: Sequence[Candidate], texts: Texts, models: Sequence[Model], samples: int, least: int
+) -> Iterator[Removal]:
+    """Remove questions to which too few answers from the evidence, or not most of them, are the accepted answer."""
+    rule: ModelRule = "answer_not_confirmed"
+    prompts = [[_direct(candidate, shown(candidate, texts))] for candidate in candidates]
+    for candidate, replies in zip(candidates, ask(models, prompts, samples), strict=True):
+        given = [reply.text for (reply,) in usable(replies)]
+        wrong = [text for text in given if not _gives_answer(candidate, text)]
+        right, (other, count) = len(given) - len(wrong), _most_frequent(wrong, candidate)
+        if right >= least and right > count:
+            continue
+        if len(given) < least:
+            yield Removal(candidate.id, rule, f"{len(given)} replies can be used: {faults(replies)}", undecided=True)
+            continue
+        often = f"; most often the model says {quoted(other)} ({count} of {len(given)})" if count else ""
+        confirmed = f"{right} of {len(given)} answers from the evidence agree with {quoted(candidate.answers[0])}"
+        yield Removal(candidate.id, rule, confirmed + often)
+
+
+def _most_frequent(given: Sequence[str], candidate: Candidate) -> tuple[str, int]:
+    """Return the answer that most replies agree on, as the first of them gives it, and how many these are."""
+    counts: Counter[str] = Counter()
+    for text in map(stated, given):
+        same = (
+            each for each in counts if text == each or agrees(text, [each], candidate.answer_form, candidate.question)
+        )
+        counts[next(same, text)] += 1
+    (text, count), *_ = [*counts.most_common(1), ("", 0)]
+    return text.partition("\n")[0], count

@@ -1,0 +1,1 @@
+"""Human review of candidates: decisions, and what they do to a set."""
