@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="List, fetch or check benchmarks; build and review a set of questions.",
+    help="List, fetch or check benchmarks; build and review questions.",
     rich_markup_mode=None,
 )
 app.command()(build)

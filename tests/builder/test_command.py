@@ -56,7 +56,7 @@ def test_the_list_of_repairs_has_every_question_that_was_removed(place):
     output, errors = built.communicate()
     assert (built.returncode, "no question is left" in errors) == (1, True)
     with (place.out / "repairs.csv").open(newline="") as opened:
-        listed = [(row["question"], row["fault"]) for row in csv.DictReader(opened)]
-    assert listed == [("q1", "evidence not found"), ("q1", "context dependent"), ("q2", "evidence not found")]
+        listed = [(row["where"].rpartition(":")[2], row["fault"]) for row in csv.DictReader(opened)]
+    assert listed == [("2", "evidence not found"), ("2", "context dependent"), ("3", "evidence not found")]
     assert "context dependent   1       1" in output
     assert "Removed nothing: unusable length" in output

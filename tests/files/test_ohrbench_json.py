@@ -50,7 +50,7 @@ def test_a_file_that_would_lose_a_page_is_refused(file, content, fault):
 def test_a_file_of_the_working_folder_is_named_in_its_faults(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.json").write_text('[{"text": "a"}]')
-    with pytest.raises(DataError, match=r"a\.json: 1 page without a page number, left out: /a entry 0"):
+    with pytest.raises(DataError, match=rf"a\.json: 1 page without a page number, left out: {tmp_path.name}/a entry 0"):
         read_file(Path("a.json"), "a")
 
 

@@ -41,11 +41,13 @@ def test_a_folder_becomes_a_study_that_is_valid(home):
     assert done.exit_code == 0
     assert "3 documents with 4 pages; 3 pages have a text layer" in done.stdout
     assert "no text layer: documents/permit" in done.stdout
-    assert "write them into questions.csv, or name a model in build.yaml that writes them:" in done.stdout
-    assert "\n  ohr data build docs --to docs-set --spec build.yaml\n" in done.stdout
+    assert (
+        "no questions yet: name a model in build.yaml that writes them, or write them into questions.csv" in done.stdout
+    )
+    assert "next:    ohr data build docs --to docs-set --spec build.yaml   # with your model in" in done.stdout
     assert "written: questions.csv, build.yaml, study.yaml" in done.stdout
     assert (home / "build.yaml").read_text() == build_starter(scans=True)
-    assert "next:    ohr check study.yaml" in done.stdout
+    assert "         ohr check study.yaml   # with your questions in questions.csv\n" in done.stdout
     assert (home / "questions.csv").read_text().splitlines()[0] == "question,answers,document,page,evidence"
     checked = ohr("check", "study.yaml")
     assert checked.exit_code == 0, checked.stderr
@@ -91,7 +93,7 @@ def test_mistakes_are_explained(home, words, message):
 def test_several_files_of_questions_must_be_told_apart(home):
     for name in ("a.csv", "b.csv"):
         (home / name).write_text("question\nWhen?\n")
-    assert "has several files of questions: name one with --questions" in ohr("init", "docs").stderr
+    assert "has several files of questions, a.csv, b.csv: name one with --questions" in ohr("init", "docs").stderr
 
 
 TABLE = "Item Price Since\nMooring 12.50 1964\nWinter berth 40.00 1971\nCrane hire 12.75 1980"
