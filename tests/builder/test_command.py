@@ -40,7 +40,7 @@ def test_the_set_is_reviewed_and_run_by_the_commands_that_the_build_names(place)
     summary = json.loads(built.communicate()[0])
     assert summary["questions"] == len(json.loads((place.out / "qas_v2.json").read_text()))
     assert (place.out / "funnel.svg").is_file()
-    for arguments in (["data", "review", "set", "--summary"], ["check", "set/study.yaml"], ["plan", "set/study.yaml"]):
+    for arguments in (["data", "review", "set", "--summary"], ["check", "set/study.yaml"]):
         done = subprocess.run([OHR, *arguments], cwd=place.folder, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
