@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 
 from ohr.builder.costs import Cost, bound, cost_of, spent, spent_now
@@ -81,7 +82,7 @@ class Built:
         costs: of all replies; `costs_now` of those that were not in the store.
         notes: sentences about what was left out.
         wanted: questions that the settings ask for.
-        own: files of the folder that people completed, which did not change.
+        kept: sentences about files of the folder that people changed.
     """
 
     out: Path
@@ -94,7 +95,7 @@ class Built:
     costs_now: tuple[Cost, ...]
     notes: tuple[str, ...]
     wanted: int
-    own: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
     @property
     def questions(self) -> tuple[Candidate, ...]:
@@ -164,7 +165,7 @@ def build(
         write_files(job, built, folder)
         complete(built, folder)
 
-    return replace(built, own=tuple(publish(job.out, write_all, force=job.force)))
+    return replace(built, kept=tuple(publish(job.out, write_all, force=job.force)))
 
 
 def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
@@ -274,9 +275,7 @@ def _bounds_of_rules(settings: Settings, candidates: int, truth: Truth) -> Itera
     size = min(_PER_TOKEN.get(document.language, 3) for document in truth.documents) if truth.documents else 1
     for rule, most in rules.items():
         models = answerers if rule.startswith("answer") else judges
-        each = -(
-            -most.prompts // max(candidates, 1) // len(models)
-        )  # where samples are not shared evenly, the larger part
+        each = ceil(most.prompts / max(candidates, 1) / len(models))  # the largest part
         for model in models:
             tokens = candidates * each * (most.characters // max(most.prompts, 1)) // size
             yield cost_of(model, rule.replace("_", " "), candidates * each, tokens, settings.file.prices)

@@ -4,18 +4,20 @@ import json
 from collections.abc import Callable, Collection
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 from ohr.errors import DataError
 from ohr.files.built_set import FILE as SET_FILE
 from ohr.files.json_input import mapping_in
 from ohr.messages.wording import named
-from ohr.questions.layout.datasheet import has_part_to_fill_in
 from ohr.results.folder.replace import RECORD, UNFINISHED, refuse, set_aside
 from ohr.results.folder.whole_files import damaged, listed, replaced
 from ohr.unfinished import unfinished
 
 STUDY, DATASHEET = "study.yaml", "README.md"
-"""Files that people complete. A study that was changed stays as it is; a datasheet is written around their part."""
+"""Files that people complete. A study that was changed stays as it is; a datasheet that was changed is kept beside the
+new one, which has the part that they filled in."""
+_COMMAND = "data build"
 
 
 def check_places(folder: Path, out: Path) -> None:
@@ -44,7 +46,14 @@ def check_target(out: Path, *, force: bool) -> None:
 
 def _is_set(out: Path) -> bool:
     """Report whether a folder has a set, or a part of one since a build was killed while it moved the files."""
-    return (out / UNFINISHED).exists() or bool(mapping_in(out / RECORD)) or (out / SET_FILE).exists()
+    return bool(_interrupted(out) or mapping_in(out / RECORD)) or (out / SET_FILE).exists()
+
+
+def _interrupted(out: Path) -> dict[str, Any]:
+    """Return the files that a build which was killed was moving, as they were to be; nothing where none was."""
+    mark = mapping_in(out / UNFINISHED)
+    files = mark.get("files") if mark.get("command") == _COMMAND else None
+    return files if isinstance(files, dict) else {}
 
 
 def _refuse_changed(out: Path, names: Collection[str]) -> None:
@@ -57,22 +66,18 @@ def _refuse_changed(out: Path, names: Collection[str]) -> None:
 
 
 def _changed(out: Path, names: Collection[str]) -> list[str]:
-    """List files that are not as a build wrote them; none while an interrupted build is continued."""
-    if (out / UNFINISHED).exists():
-        return []
-    known = mapping_in(out / RECORD)
-    return [
-        name
-        for name in names
-        if name != STUDY
-        and (out / name).exists()
-        and (name not in known or damaged(out, {name: known[name]}, hashes=True))
-        and not (name == DATASHEET and has_part_to_fill_in(out / name))
-    ]
+    """List files that are not as a build wrote them, or was writing them when it was killed."""
+    return [name for name in names if name not in (STUDY, DATASHEET) and _is_changed(out, name)]
+
+
+def _is_changed(out: Path, name: str) -> bool:
+    """Report whether a file is there that no build wrote, or that was changed since."""
+    written = [known[name] for known in (mapping_in(out / RECORD), _interrupted(out)) if name in known]
+    return (out / name).exists() and all(damaged(out, {name: about}, hashes=True) for about in written)
 
 
 def publish(out: Path, write: Callable[[Path], None], *, force: bool = False) -> list[str]:
-    """Write a set's files beside its folder, then move them into it; returns the names of files that people own.
+    """Write a set's files beside its folder, then move them into it; returns sentences about files that people changed.
 
     A build that is killed meanwhile leaves a mark, and the next one moves all files again.
 
@@ -101,34 +106,31 @@ def _move(new: Path, out: Path, *, force: bool) -> list[str]:
     files = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
     if not _is_set(out):
         set_aside(out)
-    known = mapping_in(out / RECORD)
+    known = mapping_in(out / RECORD) | _interrupted(out)
     if not force:
         _refuse_changed(out, files)
     for name in _changed(out, {*files, *known}):
         set_aside(out / name)
-    own = _own(out, files)
+    record, sentences = listed(new, files.values()), []
+    if STUDY in files and _is_changed(out, STUDY):
+        del files[STUDY], record[STUDY]
+        sentences.append(f"{out / STUDY} was changed since it was written: it stays as it is")
+    if DATASHEET in files and _is_changed(out, DATASHEET):
+        set_aside(out / DATASHEET)
+        sentences.append(f"{out / DATASHEET} was changed since it was written: it is kept as {DATASHEET}.bak-TIME")
     out.mkdir(exist_ok=True)
-    (out / UNFINISHED).write_text('{"command": "data build"}\n', encoding="utf-8")
-    record = listed(new, [path for name, path in files.items() if name not in own])
-    for name in files.keys() - set(own):
+    with replaced(out / UNFINISHED) as path:
+        path.write_text(json.dumps({"command": _COMMAND, "files": record}, indent=1) + "\n", encoding="utf-8")
+    for name, path in files.items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
-        files[name].replace(out / name)
-    for name in known.keys() - files.keys():
+        path.replace(out / name)
+    for name in known.keys() - files.keys() - {STUDY}:
         (out / name).unlink(missing_ok=True)
         _remove_empty(out, (out / name).parent)
     with replaced(out / RECORD) as path:
         path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (out / UNFINISHED).unlink()
-    return own
-
-
-def _own(out: Path, files: Collection[str]) -> list[str]:
-    """Return the study where it was changed since it was written."""
-    known = mapping_in(out / RECORD)
-    if STUDY not in files or not (out / STUDY).exists():
-        return []
-    as_written = STUDY in known and not damaged(out, {STUDY: known[STUDY]}, hashes=True)
-    return [] if as_written else [STUDY]
+    return sentences
 
 
 def _remove_empty(out: Path, folder: Path) -> None:

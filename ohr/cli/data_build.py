@@ -112,8 +112,8 @@ def _print(built: "Built", *, as_json: bool) -> None:
         say("replies of models, with those that were in the store:")
         _costs(built.costs)
         say(f"of these asked now: {_sum(built.costs_now)}")
-    for name in built.own:
-        report(f"{built.out / name} was changed since it was written: it stays as it is")
+    for sentence in built.kept:
+        report(sentence)
     if built.questions:
         say(f"next: ohr data review {built.out}")
         say(f"      ohr run {built.out / 'study.yaml'}")

@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
-from ohr.messages.wording import quoted
+from ohr.messages.wording import named, quoted
 
 _HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")
 """The beginning of half a character (a lone surrogate), as of a cut emoji, which no file can hold."""
@@ -58,6 +58,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def lines(text: str) -> Iterator[tuple[int, str]]:
     """Number the lines of JSON Lines that are not empty; only a line feed ends one: texts hold other separators."""
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+
+
+def refuse_lines(path: Path, wrong: Sequence[str]) -> None:
+    """Raise a DataError that names the first of some lines of a file; nothing without any.
+
+    Args:
+        wrong: place and fault of each.
+    """
+    if wrong:
+        raise DataError(wrong[0] if len(wrong) == 1 else f"{path}: {len(wrong):,} lines cannot be used: {named(wrong)}")
 
 
 def read_records(path: Path, things: str = "questions") -> Iterator[tuple[str, Mapping[str, Any]]]:

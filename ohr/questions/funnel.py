@@ -1,24 +1,16 @@
-"""The funnel of a verification: how many candidates each rule got and removed, in memory and as a file."""
+"""The funnel of a verification: how many candidates each rule got and removed."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ohr.errors import DataError
-from ohr.files.json_input import parse_json
-from ohr.messages.wording import counted
 
 from .candidate import Candidate, Removal
 
 EXAMPLES = 3
 """Removals of a rule that a funnel shows."""
-
-Count = Annotated[int, Field(ge=0, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +35,9 @@ class FunnelRow:
     """
 
     rule: str
-    entered: Count
-    removed: Count
-    undecided: Count = 0
+    entered: int
+    removed: int
+    undecided: int = 0
     runs: bool = True
     examples: tuple[Example, ...] = ()
 
@@ -70,17 +62,6 @@ class Funnel:
     removals: tuple[Removal, ...]
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    rules: Annotated[tuple[FunnelRow, ...], Field(min_length=1)]
-
-
-def rule_name(rule: str) -> str:
-    """Write a rule's name in words."""
-    return rule.replace("_", " ")
-
-
 def write_funnel(path: Path, rows: Sequence[FunnelRow]) -> None:
     """Write the rows of a funnel as JSON.
 
@@ -94,29 +75,6 @@ def write_funnel(path: Path, rows: Sequence[FunnelRow]) -> None:
         raise DataError(f"{path}: the funnel cannot be written: {error.strerror}") from None
 
 
-def read_funnel(path: Path) -> tuple[FunnelRow, ...]:
-    """Read the rows of a funnel.
-
-    Raises:
-        DataError: there is no such file, it holds something else, or its counts contradict each other.
-    """
-    try:
-        rows = _File.model_validate(parse_json(path.read_bytes())).rules
-    except OSError as error:
-        raise DataError(f"{path}: the funnel cannot be read: {error.strerror}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise DataError(f"{path}: no funnel: {place}: {first['msg']}".replace(": :", ":")) from None
-    except ValueError as error:
-        raise DataError(f"{path}: not JSON: {error}") from None
-    for row in rows:
-        if not row.undecided <= row.removed <= row.entered:
-            raise DataError(
-                f"{path}: {row.rule}: removed {row.removed:,} ({row.undecided:,} undecided) of {row.entered:,}"
-            )
-    for row, following in pairwise(rows):
-        if row.left != following.entered:
-            left = counted(row.left, "candidate")
-            raise DataError(f"{path}: {row.rule} left {left}, and {following.rule} got {following.entered:,}")
-    return rows
+def rule_name(rule: str) -> str:
+    """Write a rule's name in words."""
+    return rule.replace("_", " ")

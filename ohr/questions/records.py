@@ -13,7 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from ohr.errors import DataError
 from ohr.files.json_input import read_records as read_objects
-from ohr.messages.wording import counted, named, quoted
+from ohr.files.json_input import refuse_lines
+from ohr.messages.wording import quoted
 from ohr.registry import choices
 
 from .candidate import Candidate, Evidence, Removal
@@ -66,10 +67,7 @@ def read_records(path: Path) -> list[Record]:
             records.append(record)
         except DataError as error:
             wrong.append(f"{where}: {error}")
-    if len(wrong) == 1:
-        raise DataError(wrong[0])
-    if wrong:
-        raise DataError(f"{path}: {counted(len(wrong), 'line')} cannot be used: {named(wrong)}")
+    refuse_lines(path, wrong)
     return records
 
 

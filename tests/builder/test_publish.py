@@ -1,5 +1,7 @@
 """A build's folder: its own files are replaced, those of people stay."""
 
+from pathlib import Path
+
 import pytest
 
 from ohr.builder.publish import check_places, check_target, publish
@@ -43,17 +45,23 @@ def test_decisions_and_a_study_that_people_completed_stay(tmp_path):
     (out / "README.md").write_text("first\n## Licence and contact\nCC BY\n")
     (out / "study.yaml").write_text("seed: 7")
     (out / "decisions.jsonl").write_text("{}\n")
-    for _ in range(2):
-        assert publish(out, writer(a="2", README_md="second", study_yaml="seed: 1")) == ["study.yaml"]
-    assert content(out) == {"a": "2", "README.md": "second", "study.yaml": "seed: 7", "decisions.jsonl": "{}\n"}
+    for changed in (2, 1):
+        assert len(publish(out, writer(a="2", README_md="second", study_yaml="seed: 1"))) == changed
+    files = content(out)
+    assert files.pop(next(name for name in files if ".bak-" in name)).endswith("CC BY\n")
+    assert files == {"a": "2", "README.md": "second", "study.yaml": "seed: 7", "decisions.jsonl": "{}\n"}
 
 
-def test_a_datasheet_without_the_part_of_people_is_not_written_over(tmp_path):
+def test_a_datasheet_that_people_changed_is_kept_beside_the_new_one(tmp_path):
     out = tmp_path / "mine"
     publish(out, writer(README_md="first"))
     (out / "README.md").write_text("my own words")
-    with pytest.raises(DataError, match=r"changed since: README\.md"):
-        publish(out, writer(README_md="second"))
+    (sentence,) = publish(out, writer(README_md="second"))
+    assert sentence.endswith("README.md was changed since it was written: it is kept as README.md.bak-TIME")
+    assert publish(out, writer(README_md="third")) == []
+    kept = content(out)
+    assert kept.pop("README.md") == "third"
+    assert list(kept.values()) == ["my own words"]
 
 
 def test_data_that_were_changed_by_hand_are_not_overwritten(tmp_path):
@@ -98,18 +106,45 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path):
     assert content(out) == {"set_json": "1", "repairs": "my own list"}
 
 
-def test_a_build_that_was_killed_while_it_moved_its_files_is_continued(tmp_path):
+def test_a_build_that_was_killed_while_it_moved_its_files_is_continued(tmp_path, monkeypatch):
     out = tmp_path / "mine"
-    publish(out, writer(a="1", b="1", README_md="1"))
-    (out / UNFINISHED).write_text("{}")  # as if killed when some files were moved
-    (out / "a").write_text("2")
-    publish(out, writer(a="3", b="3"))
-    assert content(out) == {"a": "3", "b": "3"}
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / UNFINISHED).write_text("{}")
-    (tmp_path / "first" / "a").write_text("1")
-    publish(tmp_path / "first", writer(a="2", b="2"))
-    assert content(tmp_path / "first") == {"a": "2", "b": "2"}
+    for before in ("1", "2"):  # a first build, and one over an older set
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "replace", dies_after(3))
+            with pytest.raises(KeyboardInterrupt):
+                publish(out, writer(a=before, b=before, c=before, d=before))
+        assert (out / UNFINISHED).exists()
+        publish(out, writer(a="3", b="3"))
+        assert content(out) == {"a": "3", "b": "3"}
+
+
+def dies_after(count):
+    """Return what moves files until a build is killed; the first call moves its mark."""
+    replace, left = Path.replace, [count]
+
+    def replaces(path, target):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return replace(path, target)
+
+    return replaces
+
+
+def test_while_a_build_is_continued_files_of_others_stay(tmp_path):
+    out = tmp_path / "mine"
+    publish(out, writer(a="1"))
+    (out / UNFINISHED).write_text('{"command": "data build", "files": {"a": {}}}')
+    (out / "b").write_text("mine")
+    with pytest.raises(DataError, match="no build wrote these files, or they were changed since: b"):
+        publish(out, writer(a="2", b="2"))
+    assert content(out) == {"a": "1", "b": "mine"}
+
+
+def test_a_folder_that_another_command_left_unfinished_is_refused(tmp_path):
+    (tmp_path / UNFINISHED).write_text('{"command": "data convert"}')
+    with pytest.raises(DataError, match="a folder that has files already"):
+        check_target(tmp_path, force=False)
 
 
 def test_with_force_a_set_without_its_record_keeps_decisions(tmp_path):

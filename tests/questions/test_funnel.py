@@ -5,7 +5,7 @@ import pytest
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence, Removal
-from ohr.questions.funnel import Example, FunnelRow, read_funnel, write_funnel
+from ohr.questions.funnel import Example, FunnelRow, write_funnel
 from ohr.questions.rules import Rule
 from ohr.questions.verify import verify
 
@@ -41,40 +41,18 @@ def test_rules_pass_on_what_is_left_and_those_that_do_not_run_pass_on_all(rows):
     )
 
 
-def test_a_funnel_is_read_as_it_was_written(rows, tmp_path):
+def test_a_funnel_is_a_file_with_the_counts_and_examples_of_each_rule(rows, tmp_path):
     write_funnel(tmp_path / "funnel.json", rows)
-    assert read_funnel(tmp_path / "funnel.json") == rows
+    first, silent, _ = json.loads((tmp_path / "funnel.json").read_text())["rules"]
+    assert (first["rule"], first["entered"], first["removed"], first["undecided"]) == ("first", 5, 2, 1)
+    assert first["examples"][1]["reason"] == "no model replied"
+    assert silent == {"rule": "silent", "entered": 3, "removed": 0, "undecided": 0, "runs": False, "examples": []}
 
 
 def test_half_a_character_can_be_written(tmp_path):
     write_funnel(tmp_path / "funnel.json", [FunnelRow("r", 1, 1, examples=(Example("a", "\ud83d", "because"),))])
-    assert read_funnel(tmp_path / "funnel.json")[0].examples[0].question == "?"
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "cannot be read: No such file"),
-        ("{", "not JSON"),
-        ("[]", "no funnel"),
-        ('{"rules": []}', "no funnel: rules"),
-        ('{"rules": [{"rule": "a", "entered": 3}]}', r"no funnel: rules\.0\.removed: Field required"),
-        ('{"rules": [{"rule": "a", "entered": -3, "removed": 0}]}', r"rules\.0\.entered"),
-        ('{"rules": [{"rule": "a", "entered": 3, "removed": 4}]}', r"a: removed 4 \(0 undecided\) of 3"),
-        ('{"rules": [{"rule": "a", "entered": 3, "removed": 1, "undecided": 2}]}', r"removed 1 \(2 undecided\)"),
-        (
-            json.dumps({"rules": [{"rule": name, "entered": 3, "removed": 1} for name in "ab"]}),
-            "a left 2 candidates, and b got 3",
-        ),
-    ],
-)
-def test_a_damaged_funnel_is_refused(content, message, tmp_path):
-    path = tmp_path / "funnel.json"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(DataError, match=message) as error:
-        read_funnel(path)
-    assert str(path) in str(error.value)
+    (row,) = json.loads((tmp_path / "funnel.json").read_text())["rules"]
+    assert row["examples"][0]["question"] == "?"
 
 
 def test_a_funnel_without_a_folder_is_refused(rows, tmp_path):

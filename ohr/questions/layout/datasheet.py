@@ -5,7 +5,6 @@ Its parts follow T. Gebru et al., Datasheets for Datasets (2021), as far as a pr
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 from ohr.files.built_set import silver_sentence
@@ -32,11 +31,6 @@ _OF_MODELS = "Models wrote or judged questions: a model of the same family may f
 _OF_LAYERS = (
     "Text layers have no markup: tables and formulas are plain text, in the order in which the file draws them."
 )
-
-
-def has_part_to_fill_in(path: Path) -> bool:
-    """Report whether a README has the part that people fill in, which the next one takes over."""
-    return _PART in path.read_text(encoding="utf-8", errors="replace")
 
 
 def datasheet(content: Mapping[str, Any], notes: Sequence[str], about: About, before: str = "") -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ohr.errors import DataError
-from ohr.files.json_input import read_records
+from ohr.files.json_input import read_records, refuse_lines
 from ohr.keys import key
-from ohr.messages.wording import counted, named, quoted
+from ohr.messages.wording import quoted
 from ohr.questions.candidate import Candidate
 from ohr.registry import choices
 
@@ -99,10 +99,7 @@ def read_decisions(path: Path) -> list[Decision]:
             decisions.append(decision_of(record))
         except DataError as error:
             wrong.append(f"{where}: {error}")
-    if len(wrong) == 1:
-        raise DataError(wrong[0])
-    if wrong:
-        raise DataError(f"{path}: {counted(len(wrong), 'line')} cannot be used: {named(wrong)}")
+    refuse_lines(path, wrong)
     return decisions
 
 

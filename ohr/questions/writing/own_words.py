@@ -50,8 +50,8 @@ class Quotes:
     def evidence(self, quote: str, answer: str = "") -> Evidence:
         """Return the passage's own words, with their characters of the page.
 
-        White space, punctuation, case and markup may differ; an ellipsis stands for what is between its sides. A quote
-        with a few other words, but no other numbers, stands for the sentences that resemble it. A quote without the
+        White space, punctuation, case and markup may differ; an ellipsis may replace words. A quote
+        with a few other words, but no other numbers, becomes the sentences that resemble it. A quote without the
         answer becomes its sentence or its row of a table, if that has it. Where no passage has the words, the quote
         stays as it is, with the page of the first passage and no characters.
         """
