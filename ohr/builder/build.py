@@ -82,7 +82,7 @@ class Built:
         costs: of all replies; `costs_now` of those that were not in the store.
         notes: sentences about what was left out.
         wanted: questions that the settings ask for.
-        kept: sentences about files of the folder that people changed.
+        file_notes: sentences about files of the folder that people changed.
     """
 
     out: Path
@@ -95,7 +95,7 @@ class Built:
     costs_now: tuple[Cost, ...]
     notes: tuple[str, ...]
     wanted: int
-    kept: tuple[str, ...] = ()
+    file_notes: tuple[str, ...] = ()
 
     @property
     def questions(self) -> tuple[Candidate, ...]:
@@ -165,7 +165,7 @@ def build(
         write_files(job, built, folder)
         complete(built, folder)
 
-    return replace(built, kept=tuple(publish(job.out, write_all, force=job.force)))
+    return replace(built, file_notes=tuple(publish(job.out, write_all, force=job.force)))
 
 
 def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:

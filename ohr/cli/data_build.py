@@ -112,7 +112,7 @@ def _print(built: "Built", *, as_json: bool) -> None:
         say("replies of models, with those that were in the store:")
         _costs(built.costs)
         say(f"of these asked now: {_sum(built.costs_now)}")
-    for sentence in built.kept:
+    for sentence in built.file_notes:
         report(sentence)
     if built.questions:
         say(f"next: ohr data review {built.out}")
