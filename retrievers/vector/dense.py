@@ -1,25 +1,25 @@
-"""Dense retrieval: a sentence-transformers model, and exact or approximate search among its vectors."""
+"""Dense retrieval: a sentence-transformers model."""
 
-from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, Retriever, execution
+from ohr.contracts import execution
 from ohr.messages.wording import counted
 from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
 
 from ..embedders import PROMPTS, Embedder, Pooling, embedder, folder_of, unused_prompts
-from ..models import ModelRetriever, quiet_transformers
+from ..models import quiet_transformers
 from ..windows import cut_off
-from .vectors import IndexType, Vectors, index_vectors, search_vectors
+from .embedding import EmbeddingRetriever
+from .vectors import Vectors
 
 
-class Dense(ModelRetriever, Retriever, kind="dense"):
+class Dense(EmbeddingRetriever, kind="dense"):
     """Ranks chunks by the cosine of their embedding with the query's (Reimers & Gurevych, EMNLP 2019).
 
     `minilm` is all-MiniLM-L6-v2 from a package, so nothing is downloaded; it reads 256 word pieces. A warning counts
@@ -48,9 +48,6 @@ class Dense(ModelRetriever, Retriever, kind="dense"):
         bool | None, Field(description="Unit vectors, so that scores are cosines; yes, but for models that state dot.")
     ] = None
     max_tokens: Annotated[int | None, Field(gt=0, description="Tokens read of a chunk; by default the model's.")] = None
-    index_type: Annotated[
-        IndexType, Field(description="exact, or FAISS's IVF, HNSW or PQ, whose recall is reported.")
-    ] = "exact"
     batch_size: Annotated[int, execution("Texts encoded at once; halved when memory runs out.", gt=0)] = 32
 
     @property
@@ -64,19 +61,17 @@ class Dense(ModelRetriever, Retriever, kind="dense"):
         preset = [known.pooling, known.query_prompt, known.passage_prompt, known.normalise]
         return {**super().identity(), "preset": preset}
 
-    def index(self, chunks: Sequence[Chunk]) -> Index:
-        """Embed every chunk; equal texts once, since a vector's last digits depend on its batch."""
-        prompt = _prompt(self, "passage_prompt")
-        places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
-        vectors, notes = _embed(self, list(places), prompt, "document")
-        notes = (*_unfollowed(self), *_cut(self, places, prompt), *notes)
-        if len(places) < len(chunks):
-            vectors = vectors[[places[chunk.text] for chunk in chunks]]
-        return index_vectors(vectors, self.index_type, "retriever dense", notes)
+    def embed_passages(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[str]]:
+        """Embed texts after the passage prompt."""
+        return _embed(self, list(texts), _prompt(self, "passage_prompt"), "document")
 
-    def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """Rank by the inner product of the embeddings; ties in the order of the chunks."""
-        return search_vectors(index, _embed_queries(self, tuple(queries)), k)
+    def embed_queries(self, queries: Sequence[str]) -> Vectors:
+        """Embed queries after the query prompt."""
+        return _embed(self, list(queries), _prompt(self, "query_prompt"), "query")[0]
+
+    def warnings(self, texts: Iterable[str]) -> Sequence[str]:
+        """Warn of what the model states and is not followed, and of texts that it cuts off."""
+        return (*_unfollowed(self), *_cut(self, texts, _prompt(self, "passage_prompt")))
 
 
 def _loaded(model: str, revision: str | None, pooling: Pooling | None, max_tokens: int | None, device: str) -> Any:
@@ -101,12 +96,6 @@ def encoder(retriever: Dense) -> Any:
     pooling = retriever.pooling or retriever.preset.pooling
     settings = (retriever.model, retriever.revision, pooling, retriever.max_tokens, retriever.device)
     return resident(("dense", *settings), lambda: _loaded(*settings))
-
-
-@lru_cache(maxsize=4)
-def _embed_queries(retriever: Dense, queries: tuple[str, ...]) -> Vectors:
-    """Embed the questions once: every knowledge base is asked the same ones."""
-    return _embed(retriever, list(queries), _prompt(retriever, "query_prompt"), "query")[0]
 
 
 def _prompt(retriever: Dense, field: str) -> str:
@@ -153,7 +142,7 @@ def _embed(
     return np.ascontiguousarray(vectors, dtype=np.float32), batch_note(retriever.batch_size, fitted)
 
 
-def _cut(retriever: Dense, texts: Collection[str], prompt: str) -> tuple[str, ...]:
+def _cut(retriever: Dense, texts: Iterable[str], prompt: str) -> tuple[str, ...]:
     """Report the texts that are longer than the model reads."""
     model = encoder(retriever)
     window = model.max_seq_length
