@@ -112,13 +112,13 @@ class Pipeline:
     def _search(self, name: str, text: str, top_k: int) -> tuple[Question, list[Found]]:
         index, known = self._indexes[name]
         question = known.get(text) or Question("", text, (), "", (), (), "", "")
-        count = min(top_k, len(index.chunks))
+        count = min(top_k, len(index.passages.chunks))
         if not count:
             return question, []
         ranked, failed = index.search(self.retriever, [question], count)
         if failed:
             raise StageError("retriever", self.retriever.kind, failed[0])
-        return question, [Found(index.chunks[hit.place], hit.score) for hit in ranked[0]]
+        return question, [Found(index.passages.chunks[hit.place], hit.score) for hit in ranked[0]]
 
     def _answer(self, name: str, text: str) -> tuple[Completion, str]:
         assert self.generator is not None

@@ -1,11 +1,10 @@
 """BM25 exactly as OHRBench's public code computes it, its accidents included."""
 
-from array import array
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import count
 from math import fsum, log
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from pydantic import Field
 from ohr.contracts import Chunk, Hit, Index, Retriever
 from ohr.text.porter import stem
 
-from .postings import postings, rankings
+from .postings import WordCounts, postings, rankings
 from .words import STOPWORDS, different_words, ohrbench_words
 
 
@@ -35,37 +34,28 @@ class BM25Reference(Retriever, kind="bm25_reference"):
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
         """Score every stem of every chunk."""
-        words: defaultdict[str, int] = defaultdict(count().__next__)
-        numbers, lengths = array("i"), array("i")
-        for chunk in chunks:
-            found = different_words(chunk.text)
-            numbers.extend(map(words.__getitem__, found))
-            lengths.append(len(found))
         vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
-        stems = np.array([-1 if word in STOPWORDS else vocabulary[stem(word)] for word in words], dtype=np.int64)
-        of_word = stems[np.array(numbers, dtype=np.int32)]
-        of_chunk = np.repeat(np.arange(len(chunks), dtype=np.int32), np.array(lengths, dtype=np.int32))
-        return self._scored(vocabulary, of_word[of_word >= 0], of_chunk[of_word >= 0], len(chunks))
+        known: dict[str, int | None] = dict.fromkeys(STOPWORDS)
+        counted = WordCounts()
+        for chunk in chunks:
+            words = different_words(chunk.text)
+            known.update((word, vocabulary[stem(word)]) for word in words if word not in known)
+            counted.add(number for number in map(known.__getitem__, words) if number is not None)
+        size, lengths = len(chunks), np.array(counted.lengths)
+        holders = counted.holders(len(vocabulary))
+        mean = float(lengths.sum() / max(size, 1)) or 1.0
+        damping = self.k1 * (1 - self.b + self.b * lengths / mean)
+        weights = _weights(holders, size, self.epsilon)
+
+        def score(stems: NDArray[np.int64], places: NDArray[np.int32], counts: NDArray[np.int32]) -> NDArray[Any]:
+            scores: NDArray[Any] = weights[stems] * (counts * (self.k1 + 1) / (counts + damping[places]))
+            return scores
+
+        return postings(vocabulary, size, *counted.scored(holders, score, np.float64))
 
     def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank all chunks: those that share no stem with the query score 0."""
         return rankings(index, map(ohrbench_words, queries), k)
-
-    def _scored(
-        self, vocabulary: Collection[str], stems: NDArray[np.int64], chunks: NDArray[np.int32], size: int
-    ) -> Index:
-        """Score the pairs of a stem and a chunk, both (words of all chunks,)."""
-        length = np.bincount(chunks, minlength=size)
-        # each pair once, by stem and then by chunk, with how many words of the chunk share the stem
-        pair, frequency = np.unique(stems * size + chunks, return_counts=True)
-        stem_of, place = np.divmod(pair, max(size, 1))
-        holders = np.bincount(stem_of, minlength=len(vocabulary))
-        mean = float(length.sum() / max(size, 1)) or 1.0
-        damping = self.k1 * (1 - self.b + self.b * length / mean)
-        weight = _weights(holders, size, self.epsilon)[stem_of]
-        scores = weight * (frequency * (self.k1 + 1) / (frequency + damping[place]))
-        starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(holders)])
-        return postings(vocabulary, size, starts, place.astype(np.int32), scores)
 
 
 def _weights(holders: NDArray[np.int64], size: int, epsilon: float) -> NDArray[np.float64]:

@@ -1,15 +1,22 @@
 """An inverted index: what each word adds to the score of each chunk that holds it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ohr.contracts import Hit, Index
 
 from ..ranking import best
+from ..spill import gathered, writable
+
+_BLOCK = 1 << 22  # words that are counted at once: about 200 MB
+
+Score = Callable[[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]], NDArray[np.floating[Any]]]
+"""Scores pairs (pairs,): the words, the chunks that hold them, and how often each does."""
 
 
 def postings(
@@ -34,6 +41,63 @@ def postings(
     return Index({"words": list(words), "size": size, **arrays, **({} if absent is None else {"absent": absent})})
 
 
+class WordCounts:
+    """How often each word is in each chunk, gathered in blocks, so that a corpus need not fit into memory."""
+
+    def __init__(self) -> None:
+        self.lengths = array("q")
+        """Words of each chunk."""
+        self._words = array("q")
+        self._first = 0
+        self._blocks: list[_Block] = []
+
+    def add(self, words: Iterable[int]) -> None:
+        """Add the next chunk: the numbers of its words, from 0, as often as they count."""
+        before = len(self._words)
+        self._words.extend(words)
+        self.lengths.append(len(self._words) - before)
+        if len(self._words) >= _BLOCK:
+            self._close(spill=True)
+
+    def holders(self, size: int) -> NDArray[np.int64]:
+        """Count the chunks that hold each of `size` words."""
+        self._close(spill=bool(self._blocks))
+        holders = np.zeros(size, dtype=np.int64)
+        for block in self._blocks:
+            holders[block.words] += block.sizes
+        return holders
+
+    def scored(self, holders: NDArray[np.int64], score: Score, dtype: DTypeLike) -> Iterator[NDArray[Any]]:
+        """Score every word of every chunk; yields what `postings` calls starts, places and scores."""
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(holders)])
+        places, scores = writable(int(starts[-1]), np.int32), writable(int(starts[-1]), dtype)
+        free = starts[:-1].copy()
+        for block in self._blocks:
+            begins = np.cumsum(block.sizes) - block.sizes
+            at = np.repeat(free[block.words] - begins, block.sizes) + np.arange(len(block.places))
+            places[at] = block.places
+            scores[at] = score(np.repeat(block.words, block.sizes), block.places, block.counts)
+            free[block.words] += block.sizes
+        yield from (starts, places, scores)
+
+    def _close(self, *, spill: bool) -> None:
+        """Count the words of the chunks since the last block: each pair once, by word and then by chunk."""
+        size = len(self.lengths) - self._first
+        if not len(self._words):
+            self._first = len(self.lengths)
+            return
+        lengths = np.frombuffer(self.lengths, dtype=np.int64)[self._first :]
+        of_chunk = np.repeat(np.arange(size), lengths)
+        pairs, counts = np.unique(np.frombuffer(self._words, dtype=np.int64) * size + of_chunk, return_counts=True)
+        words, begins = np.unique(pairs // size, return_index=True)
+        places = (pairs % size + self._first).astype(np.int32)
+        counts = counts.astype(np.int32)
+        if spill:
+            places, counts = (gathered([column], np.int32) for column in (places, counts))
+        self._blocks.append(_Block(words, np.diff(begins, append=len(pairs)), places, counts))
+        self._words, self._first = array("q"), len(self.lengths)
+
+
 def rankings(index: Index, queries: Iterable[Sequence[str]], k: int, unmatched: float = 0.0) -> list[list[Hit]]:
     """Rank chunks by the words that they share with each query, ties in the order of the chunks.
 
@@ -43,6 +107,16 @@ def rankings(index: Index, queries: Iterable[Sequence[str]], k: int, unmatched: 
     """
     known = index.once("postings", lambda: _Postings.of(index))
     return [best(known.totals(known.numbers(query), unmatched), k) for query in queries]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Words of some chunks: the pairs of the n-th word are the next `sizes[n]` of `places` and `counts`."""
+
+    words: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    places: NDArray[np.int32]
+    counts: NDArray[np.int32]
 
 
 @dataclass(frozen=True)

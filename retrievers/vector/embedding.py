@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from tempfile import TemporaryFile
 from typing import Annotated
 
 import numpy as np
@@ -15,6 +14,7 @@ from pydantic import Field
 from ohr.contracts import Chunk, Hit, Index, Retriever
 
 from ..models import ModelRetriever
+from ..spill import gathered
 from .vectors import IndexType, Vectors, index_vectors, search_vectors
 
 _BLOCK = 1 << 14  # different texts that are embedded at once: 25 MB of vectors with 384 dimensions
@@ -54,7 +54,7 @@ class EmbeddingRetriever(ModelRetriever, Retriever):
         else:
             starts = range(0, len(firsts), _BLOCK)
             blocks = (self._embedded(chunks, firsts[start : start + _BLOCK], notes) for start in starts)
-            vectors = _filed(blocks, len(firsts))
+            vectors = gathered(blocks, np.float32)
         return vectors if len(firsts) == len(numbers) else vectors[numbers], tuple(notes)
 
     def index(self, chunks: Sequence[Chunk]) -> Index:
@@ -91,12 +91,3 @@ def _different(chunks: Sequence[Chunk]) -> tuple[NDArray[np.int64], Sequence[int
         if number == len(firsts):
             firsts.append(place)
     return of_chunks, firsts
-
-
-def _filed(blocks: Iterable[Vectors], size: int) -> Vectors:
-    """Gather `size` vectors in a temporary file, which the system deletes when nobody maps it any more."""
-    with TemporaryFile() as file:
-        for block in blocks:
-            file.write(np.ascontiguousarray(block, dtype=np.float32).data)
-        file.flush()
-        return np.asarray(np.memmap(file, dtype=np.float32, mode="r")).reshape(size, -1)

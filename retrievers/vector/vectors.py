@@ -19,6 +19,7 @@ Vectors = NDArray[np.float32]
 
 IndexType = Literal["exact", "ivf", "hnsw", "pq"]
 _TRAINING = 256  # vectors that a product quantiser needs at least: one for each of its codes
+_TOGETHER = 1 << 16  # vectors that are looked at together: 100 MB with 384 dimensions
 _BLOCK = 1 << 22  # scores of an exact search that are held at once: 16 MB
 _PROBES = 200  # vectors that are searched for among the others to measure recall
 
@@ -29,7 +30,8 @@ def index_vectors(vectors: Vectors, kind: IndexType, what: str, notes: Sequence[
     Raises:
         PluginError: a vector is not finite.
     """
-    broken = int((~np.isfinite(vectors).all(axis=1)).sum())
+    blocks = (vectors[start : start + _TOGETHER] for start in range(0, len(vectors), _TOGETHER))
+    broken = sum(int((~np.isfinite(block).all(axis=1)).sum()) for block in blocks)
     if broken:
         raise PluginError(f"{what}: the model gave NaN or infinity for {broken} of {len(vectors)} chunks")
     if kind == "exact":

@@ -87,7 +87,7 @@ class Queries:
                 done[name] = failed[place]
                 continue
             hits = ranked[place]
-            done[name] = _hits([RankedChunk(made.chunks[hit.place], hit.score) for hit in hits], query)
+            done[name] = _hits([RankedChunk(made.passages.chunks[hit.place], hit.score) for hit in hits], query)
             if source.whole:
                 store.put(name, as_records(made, hits))
         return done
@@ -95,9 +95,9 @@ class Queries:
     def _opened(self, source: Source) -> Indexed:
         place = (source.scope.index, source.inputs)
         if place not in self._open:
-            held = sum(len(one.chunks) for one in self._open.values())
+            held = sum(len(one.passages.chunks) for one in self._open.values())
             while self._open and held > _CHUNKS:
-                held -= len(self._open.pop(next(iter(self._open))).chunks)
+                held -= len(self._open.pop(next(iter(self._open))).passages.chunks)
             made = Indexed.of(source.scope, source.inputs, self.context.store, self.report, whole=source.whole)
             self._open[place] = made
         return self._open[place]

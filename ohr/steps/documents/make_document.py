@@ -143,14 +143,14 @@ def page_chunks(store: Store, keys: Sequence[str | None]) -> Iterator[Chunk]:
 def read_chunks(store: Store, keys: Sequence[str | None]) -> Iterator[Chunk]:
     """Read the passages of documents, in order; a document that failed has none."""
     there = [key for key in keys if key is not None]
-    for start in range(0, len(there), _AT_ONCE):
-        some = there[start : start + _AT_ONCE]
+    for start in range(0, len(there), AT_ONCE):
+        some = there[start : start + AT_ONCE]
         found = expected(store, some, "an index", "chunks")
         for key in some:
             yield from (as_chunk(chunk) for chunk in found[key])
 
 
-_AT_ONCE = 64
+AT_ONCE = 64
 """Documents read in one go: enough to save round trips to a remote store, few enough to hold."""
 
 

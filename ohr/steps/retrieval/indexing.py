@@ -11,8 +11,9 @@ from ohr.files import indexes
 from ohr.isolated import isolated
 from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
-from ohr.steps.documents.make_document import read_chunks, read_pages
+from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.render_page import rendered
+from ohr.steps.retrieval.passages import Passages, read_passages
 from ohr.store import Store
 from ohr.work.plugin_checks import checked_hits, checked_index
 from ohr.work.step import Report
@@ -43,7 +44,7 @@ class Indexed:
     """An open index, its passages, and the pages that it lacks because their image failed."""
 
     index: Index
-    chunks: Sequence[Chunk]
+    passages: Passages
     lost: Collection[PageId]
     warnings: Sequence[str]
 
@@ -63,8 +64,9 @@ class Indexed:
         lost: set[PageId] = set()
         if scope.documents:
             chunks, images, lost = _views(scope, inputs, store)
+            passages = Passages(chunks, 0, 0)
         else:
-            chunks = list(read_chunks(store, inputs))
+            passages = read_passages(store, inputs)
         folder = store.folder(scope.index) if whole else None
         if folder and not indexes.is_index(folder):
             store.discard([scope.index])
@@ -72,13 +74,13 @@ class Indexed:
         if folder:
             index = indexes.load(folder)
         else:
-            made = checked_index(retriever.index_passages(chunks, images))
+            made = checked_index(retriever.index_passages(passages.chunks, images))
             report.calls["indexes"] += 1
             if whole:
                 index = indexes.load(store.put_folder(scope.index, partial(indexes.save, made)))
             else:  # an index with holes must not be taken for the whole one by a later run
                 index = indexes.reopened(made)
-        return cls(index, chunks, lost, [*([] if scope.documents else _empty(chunks, scope)), *index.notes])
+        return cls(index, passages, lost, [*([] if scope.documents else _empty(passages, scope)), *index.notes])
 
     def search(
         self, retriever: AnyRetriever, asked: Sequence[Question], k: int
@@ -89,7 +91,7 @@ class Indexed:
             ranked = list(retriever.search_questions(self.index, questions, k))
             if len(ranked) != len(questions):
                 raise StageError("retriever", retriever.kind, f"{len(ranked)} rankings for {len(questions)} questions")
-            return [checked_hits(hits, len(self.chunks), k) for hits in ranked]
+            return [checked_hits(hits, len(self.passages.chunks), k) for hits in ranked]
 
         ranked, failed = isolated(asked, some)
         return ranked, {place: fault_of(error, retriever) for place, error in failed.items()}
@@ -129,14 +131,12 @@ class _Images(Sequence[Image]):
         return image
 
 
-def _empty(chunks: Sequence[Chunk], scope: Searched) -> list[str]:
+def _empty(passages: Passages, scope: Searched) -> list[str]:
     """Warn of pages without a chunk and chunks without a word: no retriever can find their text."""
-    pages = sum(scope.pages)
-    filled = len({(chunk.document, page) for chunk in chunks for page in chunk.pages})
-    blank = sum(not any(map(str.isalnum, chunk.text)) for chunk in chunks)
+    pages, blank = sum(scope.pages), passages.blank
     warnings = []
-    if filled < pages:
-        warnings.append(f"{pages - filled:,} of {counted(pages, 'page')} without text, and so without a chunk")
+    if passages.filled < pages:
+        warnings.append(f"{pages - passages.filled:,} of {counted(pages, 'page')} without text, and so without a chunk")
     if blank:
-        warnings.append(f"{blank:,} of {counted(len(chunks), 'chunk')} without a word")
+        warnings.append(f"{blank:,} of {counted(len(passages.chunks), 'chunk')} without a word")
     return warnings

@@ -67,10 +67,9 @@ class Retrieve(Work):
             top_k = self.scope.retriever.top_k
             found, failed = made.search(self.scope.retriever, asked, top_k + _most_hidden(made, asked))
             report.calls["searches"] += len(asked)
+            chunks = made.passages.at({hit.place for ranked in found.values() for hit in ranked})
             hits = {
-                asked[place].id: _seen(asked[place], [Found(made.chunks[hit.place], hit.score) for hit in ranked])[
-                    :top_k
-                ]
+                asked[place].id: _seen(asked[place], [Found(chunks[hit.place], hit.score) for hit in ranked])[:top_k]
                 for place, ranked in found.items()
             }
             value = as_value(hits, [*made.warnings, *self._shortage(made, context)])
@@ -85,9 +84,10 @@ class Retrieve(Work):
     def _shortage(self, made: Indexed, context: Context) -> list[str]:
         """Warn of an index smaller than `top_k`; where each document has its own, some are as small as they are."""
         wanted = self.scope.retriever.top_k
-        if len(made.chunks) >= wanted or self.scope.scope in context.inputs.by_name:
+        size = len(made.passages.chunks)
+        if size >= wanted or self.scope.scope in context.inputs.by_name:
             return []
-        return [f"top_k is {wanted}, more than the number of chunks ({len(made.chunks)})"]
+        return [f"top_k is {wanted}, more than the number of chunks ({size})"]
 
 
 def _most_hidden(index: Indexed, asked: Sequence[Question]) -> int:
@@ -95,7 +95,7 @@ def _most_hidden(index: Indexed, asked: Sequence[Question]) -> int:
     hidden = {page for question in asked for page in question.hidden}
     if not hidden:
         return 0
-    held = Counter(page for chunk in index.chunks for page in _pages(chunk) if page in hidden)
+    held = Counter(page for chunk in index.passages.chunks for page in _pages(chunk) if page in hidden)
     return max(sum(held[page] for page in question.hidden) for question in asked)
 
 
@@ -150,7 +150,7 @@ def read_value(kept: Mapping[str, Any]) -> tuple[dict[str, list[Found]], list[st
 
 def as_records(made: Indexed, ranked: Sequence[Hit]) -> list[dict[str, Any]]:
     """Return the hits of one query as they are kept."""
-    return [{"chunk": made.chunks[hit.place], "score": hit.score} for hit in ranked]
+    return [{"chunk": made.passages.chunks[hit.place], "score": hit.score} for hit in ranked]
 
 
 def as_found(records: Sequence[Mapping[str, Any]]) -> list[Found]:

@@ -1,11 +1,15 @@
 from collections import Counter
 from math import log
+from random import Random
 
+import bm25s
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Chunk
+from ohr.retrievers.lexical import postings
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.testing import indexed
 
@@ -125,3 +129,21 @@ def test_whitespace_keeps_words_unchanged():
 
 def test_without_a_cutter_a_run_of_chinese_is_one_word():
     assert indexed(BM25(language="en"), chunks("今年的租金是三百元。", "墙")).search(["租金"], 2) == [[]]
+
+
+@pytest.mark.parametrize("block", [1 << 22, 40])
+@pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
+def test_scores_are_bm25s_s_to_the_last_bit_in_one_block_and_in_many(variant, block, monkeypatch):
+    monkeypatch.setattr(postings, "_BLOCK", block)
+    draw = Random(0)
+    words = [[f"w{int(draw.triangular(0, 90, 0))}" for _ in range(draw.randint(0, 60))] for _ in range(200)]
+    index = BM25(variant=variant, tokenizer="whitespace", k1=1.23, b=0.37).index(chunks(*map(" ".join, words)))
+    numbers: dict[str, int] = {}
+    theirs = bm25s.BM25(k1=1.23, b=0.37, delta=0.5, method=variant)
+    corpus = [[numbers.setdefault(word, len(numbers)) for word in text] for text in words]
+    theirs.index((corpus, numbers), create_empty_token=False, show_progress=False)
+    assert index["words"] == list(numbers)
+    for mine, name in (("starts", "indptr"), ("places", "indices"), ("scores", "data")):
+        assert index[mine].tolist() == theirs.scores[name].tolist()
+    absent = theirs.nonoccurrence_array
+    assert index.contents.get("absent", np.zeros(0)).tolist() == ([] if absent is None else absent.tolist())
