@@ -46,14 +46,18 @@ class Truth(Mapping[str, Sequence[Page]]):
 
 def find_copies(truth: Mapping[str, Sequence[Page]]) -> dict[PageId, PageId]:
     """Map each page whose text is there more than once to the first page with it; pages with few words are none."""
-    places: dict[bytes, list[PageId]] = {}
+    firsts: dict[bytes, PageId] = {}
+    copies: dict[PageId, PageId] = {}
     for name in truth:
         for page in truth[name]:
             text = "".join(page.text.split())
             if len(text) >= _FEW_WORDS:
                 digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
-                places.setdefault(digest, []).append((page.document, page.index))
-    return {page: same[0] for same in places.values() if len(same) > 1 for page in same}
+                place = page.document, page.index
+                first = firsts.setdefault(digest, place)
+                if first != place:
+                    copies[first] = copies[place] = first
+    return copies
 
 
 class TruthPages:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,8 @@ class _Sums:
     """Sums over the documents of a knowledge base."""
 
     doses: dict[str, QuestionDose] = field(default_factory=dict)
-    pages: list[Page] = field(default_factory=list)
+    asked: list[Page] = field(default_factory=list)
+    """Those that a question is about, without their text."""
     edits: int = 0
     aimed: int = 0
     failed: int = 0
@@ -91,7 +92,7 @@ class KnowledgeBaseTables:
                 self.ledger.warn(sentence(self._misplaced))
         # without any ground truth its text is read by nobody, so no page of it is lost
         unread = self.inputs.is_bare and base.ocr.kind == "ground_truth"
-        self.failed[base.name] = set() if unread else failed_questions(questions, sums.pages)
+        self.failed[base.name] = set() if unread else failed_questions(questions, sums.asked)
         cell, scores = Cell("page", base), kb_scores(questions, sums.doses, self.failed[base.name])
         self._add_pages(cell, part, scores)
         self.add_scores(cell, range(len(questions)), scores)
@@ -110,7 +111,8 @@ class KnowledgeBaseTables:
     def _texts(self, base: KnowledgeBase, documents: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
         """Write the texts and edits of some documents."""
         pages = [Page(**page) for document in documents for page in document["pages"]]
-        sums.pages += [Page(page.document, page.index, "", page.error) for page in pages]
+        asked = (page for page in pages if (page.document, page.index) in self._sources)
+        sums.asked += [replace(page, text="") for page in asked]
         sums.edits += sum(len(edits) for document in documents for edits in document["edits"])
         sums.aimed += sum(document["aimed"] for document in documents)
         sums.failed += sum(page.error is not None for page in pages)

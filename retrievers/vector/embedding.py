@@ -24,7 +24,7 @@ class EmbeddingRetriever(ModelRetriever, Retriever):
     """Ranks chunks by the inner product of their vector with the query's; a subclass embeds the texts."""
 
     index_type: Annotated[
-        IndexType, Field(description="exact, or FAISS's IVF, HNSW or PQ, whose recall is reported.")
+        IndexType, Field(description="exact, or FAISS's IVF, HNSW, PQ or IVF with PQ, whose recall is reported.")
     ] = "exact"
 
     @abstractmethod

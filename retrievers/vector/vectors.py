@@ -17,10 +17,13 @@ from ..ranking import best
 Vectors = NDArray[np.float32]
 """(items, dim), unit length where the score is the cosine."""
 
-IndexType = Literal["exact", "ivf", "hnsw", "pq"]
+IndexType = Literal["exact", "ivf", "hnsw", "pq", "ivf_pq"]
 _TRAINING = 256  # vectors that a product quantiser needs at least: one for each of its codes
 _TOGETHER = 1 << 16  # vectors that are looked at together: 100 MB with 384 dimensions
-_BLOCK = 1 << 22  # scores of an exact search that are held at once: 16 MB
+_BLOCK, _LARGEST, _QUERIES = 1 << 22, 1 << 26, 64
+"""Scores of an exact search that are held at once: 16 MB; up to 256 MB for 64 queries of a large corpus, which is read
+from disk for each block."""
+_TRAINED = 64  # training vectors a list: FAISS warns below 39, and draws 256 where there are more
 _PROBES = 200  # vectors that are searched for among the others to measure recall
 
 
@@ -71,7 +74,7 @@ def ranked(scores: Sequence[float] | Vectors, places: Sequence[int] | NDArray[np
 
 def _exact(vectors: Vectors, queries: Vectors, k: int) -> list[list[Hit]]:
     """Rank all vectors for a block of queries at a time; numpy multiplies faster than the FAISS wheel."""
-    block = max(1, _BLOCK // len(vectors))
+    block = max(1, _BLOCK // len(vectors), min(_QUERIES, _LARGEST // len(vectors)))
     parts = (queries[start : start + block] @ vectors.T for start in range(0, len(queries), block))
     return [best(scores, k) for part in parts for scores in part]
 
@@ -86,18 +89,25 @@ def _approximate(vectors: Vectors, kind: IndexType) -> Any:
     faiss = extras.load("faiss", "dense")
     size, dim = vectors.shape
     lists = max(1, min(round(4 * size**0.5), size // 39))  # 39 training vectors a list, as FAISS asks for
-    parts = next(parts for parts in (dim // 8, dim // 4, dim // 2, dim) if parts and dim % parts == 0)
-    recipe = {"ivf": f"IVF{lists},Flat", "hnsw": "HNSW32,Flat", "pq": f"PQ{parts}x8"}[kind]
-    index = faiss.index_factory(dim, recipe, faiss.METRIC_INNER_PRODUCT)
-    if kind == "ivf":
+    codes = next(codes for codes in (dim // 8, dim // 4, dim // 2, dim) if codes and dim % codes == 0)
+    recipe = {
+        "ivf": f"IVF{lists},Flat",
+        "hnsw": "HNSW32,Flat",
+        "pq": f"PQ{codes}x8",
+        "ivf_pq": f"IVF{lists},PQ{codes}x8",
+    }
+    index = faiss.index_factory(dim, recipe[kind], faiss.METRIC_INNER_PRODUCT)
+    if kind in ("ivf", "ivf_pq"):
         index.nprobe = max(8, lists // 16)
     if kind == "hnsw":
         index.hnsw.efSearch = 64
-    if kind == "pq":
+    if kind in ("pq", "ivf_pq"):
         index.pq.cp.min_points_per_centroid = 1  # else it writes warnings to the terminal
         index.do_polysemous_training = False  # half a minute for a search in Hamming space that nothing asks for
-    index.train(vectors)
-    index.add(vectors)
+    sample = max(_TRAINED * lists, 256 * _TRAINING)
+    index.train(np.ascontiguousarray(vectors[:: max(1, size // sample)]))
+    for start in range(0, size, _TOGETHER):  # what is read of a mapped file may then leave memory again
+        index.add(np.ascontiguousarray(vectors[start : start + _TOGETHER]))
     return index
 
 

@@ -9,7 +9,7 @@ def drawn(*shape):
     return np.random.default_rng(0).normal(size=shape).astype(np.float32)
 
 
-@pytest.mark.parametrize("kind", ["ivf", "hnsw", "pq"])
+@pytest.mark.parametrize("kind", ["ivf", "hnsw", "pq", "ivf_pq"])
 def test_an_approximate_index_reports_its_recall_and_is_stored(kind):
     index = reopened(index_vectors(drawn(300, 32), kind, "test"))
     (note,) = index.notes
