@@ -156,6 +156,7 @@ def test_wording_that_only_resembles_it_stays(question):
         ({"answers": (" ",)}, "unusable_length"),
         ({"answers": ("florins " * 61,)}, "unusable_length"),
         ({"answers": ("how much is the rent of Berth 3 a year",)}, "answer_repeats_question"),
+        ({"question": "Who is the Harbour Trust?", "answers": ("the Harbour Trust",)}, "answer_repeats_question"),
         ({"evidence": ()}, "evidence_not_on_its_page"),
         ({"evidence": (Evidence(1, RENT.evidence[0].text),)}, "evidence_not_on_its_page"),
         ({"evidence": (Evidence(9, RENT.evidence[0].text),)}, "evidence_not_on_its_page"),

@@ -76,7 +76,7 @@ def test_a_service_is_measured_and_no_key_is_written(tmp_path, server):
     assert (
         run(tmp_path, server, "check", "study.yaml", key="").stdout.count("RAG_API_KEY is not set; a run needs it") == 1
     )
-    done = run(tmp_path, server, "run", "study.yaml", "--workers", "2")
+    done = run(tmp_path, server, "run", "study.yaml", "--workers", "2", "--no-figures")
     text = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 1
     assert "the documents were not ingested: the ingest failed: file 2 of 3" in text
@@ -95,7 +95,7 @@ def test_a_service_is_measured_and_no_key_is_written(tmp_path, server):
 
     uploads(server)  # now its disk has room: only what failed is done again
     asked = len(server.asked)
-    done = run(tmp_path, server, "run", "study.yaml", "--workers", "2")
+    done = run(tmp_path, server, "run", "study.yaml", "--workers", "2", "--no-figures")
     assert done.returncode == 0, done.stdout + done.stderr
     again = server.asked[asked:]
     assert {path.split("-")[0] for _, path, _, _ in again if path.endswith("/files")} == {"/formatting"}
@@ -115,11 +115,11 @@ def test_a_question_that_fails_is_asked_again_alone(tmp_path, server, fault, rea
     whole = server.routes["/ask"]
     faults = iter([fault])
     server.routes["/ask"] = lambda body: next(faults, None) or whole(body)
-    done = run(tmp_path, server, "run", "study.yaml", "--workers", "1")
+    done = run(tmp_path, server, "run", "study.yaml", "--workers", "1", "--no-figures")
     text = " ".join((done.stdout + done.stderr).split())
     assert reason in text and "failed items: 1" in text
     asked, files = len(server.bodies("/ask")), len(server.asked)
-    done = run(tmp_path, server, "run", "study.yaml", "--workers", "1")
+    done = run(tmp_path, server, "run", "study.yaml", "--workers", "1", "--no-figures")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(server.bodies("/ask")) == asked + 1
     assert len(server.asked) == files + 1  # nothing is ingested twice

@@ -27,10 +27,18 @@ def names_no_entity(candidate: Candidate, texts: Texts) -> str:
     return reason + foreign
 
 
+def asked_words(question: str) -> set[str]:
+    """List the stems of a question's words, without those of asking itself."""
+    return {word for word in stems(question) if word not in _ASKING and not _NO_LETTER.match(word)}
+
+
 def _no_entity(candidate: Candidate, texts: Texts) -> str:
-    asked = {word for word in stems(candidate.question) if word not in _ASKING and not _NO_LETTER.match(word)}
     document = texts.firsts.get(candidate.document, candidate.document)
-    counts = {word: len(names) for word in asked if document in (names := texts.holders.get(word, ()))}
+    counts = {
+        word: len(names)
+        for word in asked_words(candidate.question)
+        if document in (names := texts.holders.get(word, ()))
+    }
     if not counts:
         return "has no word of its document but question words"
     rarest = min(counts, key=lambda word: (counts[word], word))

@@ -7,6 +7,8 @@ from ohr.questions.candidate import Candidate
 from ohr.questions.texts import Texts, letters
 from ohr.text.words import words
 
+from .entity import asked_words
+
 _FEWEST, _MOST = 3, 80
 """Words of a question: OHRBench's have 5 to 60, those of mini 8 to 45; fewer ask for nothing that can be found."""
 
@@ -74,7 +76,11 @@ def unusable_length(candidate: Candidate, texts: Texts) -> str:  # noqa: ARG001
 
 
 def answer_repeats_question(candidate: Candidate, texts: Texts) -> str:  # noqa: ARG001
-    """Remove questions with an answer that says the same as the question."""
-    asked = letters(candidate.question).text
-    same = [answer for answer in candidate.answers if letters(answer).text == asked]
-    return f"the answer {quoted(same[0])} is the question" if same else ""
+    """Remove questions with an answer that is the question, or all that it names: "Who is Lisk?", "Lisk"."""
+    asked, named = letters(candidate.question).text, asked_words(candidate.question)
+    for answer in candidate.answers:
+        if letters(answer).text == asked:
+            return f"the answer {quoted(answer)} is the question"
+        if named and named == asked_words(answer):
+            return f"the answer {quoted(answer)} is all that the question names"
+    return ""
