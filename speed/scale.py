@@ -94,7 +94,7 @@ def make(root: Path, chunks: int) -> None:
     shares = np.cumsum(1 / np.arange(1, len(vocabulary) + 1))
     pages = chunks // CHUNKS_A_PAGE
     asked = set(rng.choice(pages, QUESTIONS, replace=False).tolist())
-    folder, records = root / "retrieval_base" / "gt" / "law", []
+    folder, records = root / "retrieval_base" / "gt" / "law", list[dict]()
     folder.mkdir(parents=True)
     for document in range(-(-pages // PAGES)):
         written = []
@@ -162,16 +162,20 @@ def timed(home: Path, *command: str) -> dict[str, float]:
     }
 
 
-def measure(out: Path, chunks: int, name: str) -> dict[str, object]:
-    """Run a retriever on a corpus from an empty store, then with another top_k, which searches the index again."""
+def measure(out: Path, chunks: int, name: str) -> dict:
+    """Run a retriever on a corpus, then with another top_k, which searches the index again.
+
+    The first run of a size makes the documents and the chunks as well, which the others find in the store.
+    """
     data = out / f"data-{chunks}"
     if not data.is_dir():
         shutil.rmtree(out / "part", ignore_errors=True)
         make(out / "part", chunks)
         (out / "part").rename(data)
-    home = out / f"{name}-{chunks}"
-    shutil.rmtree(home, ignore_errors=True)
-    home.mkdir()
+    home = out / f"runs-{chunks}"
+    home.mkdir(exist_ok=True)
+    shutil.rmtree(home / "runs", ignore_errors=True)
+    before = stored(home)
     (home / "vectors.py").write_text(PLUGIN)
     spec = SPEC.format(data=data, retriever=RETRIEVERS[name], plugin=home / "vectors.py")
     (home / "spec.yaml").write_text(spec)
@@ -202,8 +206,8 @@ def plot(records: list[dict], file: Path) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
-    titles = ("seconds of a run from an empty store", "seconds of a run with another top_k", "memory of a run, GiB")
-    values = (lambda r: r["run"]["seconds"], lambda r: r["deeper"]["seconds"], lambda r: r["run"]["all"])
+    titles = ("seconds to index and search", "seconds of a run with another top_k", "memory of a run, GiB")
+    values = (lambda r: r["stages"][0]["retrieving"], lambda r: r["deeper"]["seconds"], lambda r: r["run"]["all"])
     for axis, title, value in zip(axes, titles, values, strict=True):
         for name in dict.fromkeys(record["retriever"] for record in records):
             chosen = sorted((r for r in records if r["retriever"] == name), key=lambda r: r["chunks"])
