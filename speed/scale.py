@@ -184,18 +184,13 @@ def measure(out: Path, chunks: int, name: str) -> dict:
     again = timed(home, "run", "deeper.yaml", "--trust-plugins") if not first["status"] else {}
     manifests = [json.loads(path.read_text()) for path in sorted(home.glob("runs/scale/*/manifest.json"))]
     stages = [manifest["seconds"] for manifest in manifests]
-    size = sum(path.stat().st_size for path in (home / ".ohr").rglob("*") if path.is_file()) / 2**30
-    record = {
-        "retriever": name,
-        "chunks": chunks,
-        "run": first,
-        "deeper": again,
-        "stages": stages,
-        "store": round(size, 2),
-    }
-    if not first["status"]:
-        shutil.rmtree(home)
-    return record
+    size = round(stored(home) - before, 2)
+    return {"retriever": name, "chunks": chunks, "run": first, "deeper": again, "stages": stages, "store": size}
+
+
+def stored(home: Path) -> float:
+    """Return the GiB of a store."""
+    return sum(path.stat().st_size for path in (home / ".ohr").rglob("*") if path.is_file()) / 2**30
 
 
 def plot(records: list[dict], file: Path) -> None:
