@@ -128,17 +128,18 @@ def family(pid: int) -> Iterator[int]:
         return
 
 
-def memory(pid: int) -> tuple[float, float]:
-    """Return GiB of a run: the proportional sizes of all its processes, and the largest resident size of one."""
-    proportional, resident = 0.0, 0.0
+def memory(pid: int) -> tuple[float, float, float]:
+    """Return GiB of a run: proportional sizes of all processes and of the first, and the largest resident size."""
+    proportional, main, resident = 0.0, 0.0, 0.0
     for each in family(pid):
         try:
             lines = dict(line.split(":") for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()[1:])
             proportional += int(lines["Pss"].split()[0]) / 2**20
+            main = main or proportional
             resident = max(resident, int(lines["Rss"].split()[0]) / 2**20)
         except (OSError, ValueError, KeyError):
             continue
-    return proportional, resident
+    return proportional, main, resident
 
 
 def timed(home: Path, *command: str) -> dict[str, float]:
@@ -146,10 +147,9 @@ def timed(home: Path, *command: str) -> dict[str, float]:
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), monotonic()
     with (home / "out").open("wb") as out:
         process = subprocess.Popen([sys.executable, "-m", "ohr", *command], cwd=home, stdout=out, stderr=out)
-        most = largest = 0.0
+        most: tuple[float, ...] = (0.0, 0.0, 0.0)
         while process.poll() is None:
-            total, resident = memory(process.pid)
-            most, largest = max(most, total), max(largest, resident)
+            most = tuple(max(pair) for pair in zip(most, memory(process.pid), strict=True))
             sleep(0.25)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -157,8 +157,7 @@ def timed(home: Path, *command: str) -> dict[str, float]:
         "status": process.returncode,
         "seconds": round(monotonic() - began, 1),
         "cpu": round(cpu, 1),
-        "all": round(most, 2),
-        "largest": round(largest, 2),
+        **{name: round(size, 2) for name, size in zip(("all", "main", "largest"), most, strict=True)},
     }
 
 
