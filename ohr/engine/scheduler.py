@@ -96,10 +96,15 @@ class Scheduler(Planner):
         while free > 0 and (ready := lane.take(free, self._pace, full=full, last=last)):
             if tasks := self._claimed(ready):
                 jobs = [Job(task.step.work, self._keys_of(task)) for task in tasks]
-                limit = self.seconds and self.seconds * sum(job.work.parts(job.ready) for job in jobs) + 60
-                future = self.executor.submit(run_jobs, jobs, alone=lane.alone, seconds=limit)
+                future = self.executor.submit(run_jobs, jobs, alone=lane.alone, seconds=self._most(jobs))
                 self._running[future] = (lane, tasks)
                 free -= 1
+
+    def _most(self, jobs: Sequence[Job]) -> float | None:
+        """Return the seconds after which a worker is killed whatever it does; None where they may wait for a server."""
+        if self.seconds is None or any(job.work.stage and job.work.stage.patient for job in jobs[:1]):
+            return None
+        return self.seconds * sum(job.work.parts(job.ready) for job in jobs) + 60
 
     def _claimed(self, tasks: Sequence[Task]) -> list[Task]:
         """Leave out the tasks that another run has done or is doing."""

@@ -1,15 +1,19 @@
 """Requests to a chat server: one deadline for a whole reply, more tries, and nothing of the key in what comes back."""
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
-from time import monotonic, time
+from time import monotonic
 from typing import Any, Literal
 
 from ohr import extras
 from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
+from ohr.models.allowance import Allowance, Sent, new_turn
+from ohr.models.rate_headers import retry_after
+from ohr.models.request_size import size_of
+from ohr.models.waiting import waits
 
 _PASSING = frozenset({408, 409, 425, 429})
 """Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
@@ -21,14 +25,16 @@ _CUT = frozenset({"length", "max_tokens", "model_length", "max_length", "max_out
 _FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
 """Names of the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error, and where
 a server says nothing the reply is whole."""
+_BUSY = 429
+"""Status code of a server that was asked too often."""
 _ABOUT_THE_PROMPT = frozenset({400, 413, 422})
 """Status codes of requests that cannot be answered: too long, too large, not well formed."""
 _LARGEST = 4 << 20
 """Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
-_LONGEST_WAIT = 60.0
-"""Seconds; a server that asks for more is asked again after this time."""
 _SERIES = 20
 """Failed prompts in a row, for one reason, after which the server is not asked any more."""
+_LOOK = 0.25
+"""Most seconds between two looks for room in a limit per minute: a reply may give some back."""
 _REST = 60.0
 """Seconds for which a key that was refused is not tried again; a key or a right that was just given gets its chance."""
 _REFUSALS = 3
@@ -53,6 +59,15 @@ class Failure(Exception):
 
 
 @dataclass
+class _Reply:
+    """What is known of a reply, also where it is no completion."""
+
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    tokens: tuple[int, int] = (0, 0)
+
+
+@dataclass
 class ChatClient:
     """Asks one server; its state is how many prompts have failed in a row.
 
@@ -65,6 +80,7 @@ class ChatClient:
         timeout: seconds for one try, from the first byte sent to the last one received. All tries of a prompt, and the
             waits between them, have `retries + 1` times as many.
         backoff: seconds before the second try, doubled before each further one.
+        allowance: what may be asked in a minute; None for no limit. To wait for it counts in no time limit.
     """
 
     http: Any
@@ -75,8 +91,10 @@ class ChatClient:
     timeout: float
     retries: int
     backoff: float
+    allowance: Allowance | None = None
     series: str = field(default="", init=False)
     failed: int = field(default=0, init=False)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)  # those that wait keep their order
 
     async def ask(self, body: Callable[[], Mapping[str, Any]], opening: str, *, slow: bool = True) -> Completion:
         """Return a reply without its opening, or a completion with an error; raises nothing.
@@ -115,8 +133,10 @@ class ChatClient:
         end = anyio.current_time() + self.timeout * (self.retries + 1)
         for turn in range(self.retries + 1):
             try:
+                began, sent = anyio.current_time(), await self._admitted(body)
+                end += anyio.current_time() - began
                 with anyio.fail_after(min(self.timeout, end - anyio.current_time())):
-                    return await self._once(body, opening)
+                    return await self._counted(body, opening, sent)
             except TimeoutError:
                 failure = Failure(f"no whole reply within {self.timeout:g} s from {self.url}", "no reply in time", 0.0)
             except Failure as caught:
@@ -131,7 +151,28 @@ class ChatClient:
             await anyio.sleep(pause)
         raise failure
 
-    async def _once(self, body: Mapping[str, Any], opening: str) -> Completion:
+    async def _admitted(self, body: Mapping[str, Any]) -> Sent | None:
+        """Wait until the limits per minute have room for a request; None where there are no limits."""
+        if self.allowance is None:
+            return None
+        prompt, longest = size_of(body, counted=self.allowance.tokens is not None)
+        async with self._turn:
+            turn = new_turn()
+            while not isinstance(sent := self.allowance.wait(prompt, longest, turn), Sent):
+                waits()
+                await asyncio.sleep(min(sent, _LOOK))
+        return sent
+
+    async def _counted(self, body: Mapping[str, Any], opening: str, sent: Sent | None) -> Completion:
+        """Ask once, and count what it took of the limits per minute."""
+        reply = _Reply()
+        try:
+            return await self._once(body, opening, reply)
+        finally:
+            if self.allowance and sent:
+                self.allowance.settle(sent, reply.tokens, reply.headers, busy=reply.status == _BUSY)
+
+    async def _once(self, body: Mapping[str, Any], opening: str, reply: "_Reply") -> Completion:
         httpx, anyio = extras.load("httpx", "openai"), extras.load("anyio", "openai")
         began = anyio.current_time()
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
@@ -142,14 +183,17 @@ class ChatClient:
         except httpx.RequestError as error:
             reason = self._masked(str(error)) or type(error).__name__
             raise Failure(f"cannot reach {self.url}: {reason}", f"cannot reach {self.url}", 0.0) from error
-        status = response.status_code
+        status, reply.status, reply.headers = response.status_code, response.status_code, response.headers
         if status != 200:
-            refused = status in REFUSED or (status == 429 and "insufficient_quota" in text)
+            refused = status in REFUSED or (status == _BUSY and "insufficient_quota" in text)
             hint = "; " + self._about_key() if status in (401, 403) else ""
-            series = "" if status in _ABOUT_THE_PROMPT else f"server answered {status}"
             wait = retry_after(response.headers) if passes(status) and not refused else None
+            asks_to_wait = status == _BUSY and wait  # it is well, and has a limit
+            series = "" if status in _ABOUT_THE_PROMPT or asks_to_wait else f"server answered {status}"
             raise Failure(f"server answered {status}: {_excerpt(text)}{hint}", series, wait, refused=refused)
-        return _completion(text, round(anyio.current_time() - began, 4), opening)
+        completion = _completion(text, round(anyio.current_time() - began, 4), opening)
+        reply.tokens = completion.tokens_in, completion.tokens_out
+        return completion
 
     def _about_key(self) -> str:
         if not self.key_name:
@@ -242,19 +286,6 @@ def _count(usage: Any, name: str) -> int:
     """Read a token count; some servers leave it out, or write something else."""
     value = usage.get(name) if isinstance(usage, dict) else 0
     return value if isinstance(value, int) else 0
-
-
-def retry_after(headers: Mapping[str, str]) -> float:
-    """Return the seconds that a server wants a client to wait, which it may name as a date; 0 where it does not say."""
-    said = headers.get("retry-after", "0")
-    try:
-        wait = float(headers["retry-after-ms"]) / 1000 if "retry-after-ms" in headers else float(said)
-    except ValueError:
-        try:
-            wait = parsedate_to_datetime(said).timestamp() - time()
-        except (ValueError, OverflowError):
-            return 0.0
-    return min(wait, _LONGEST_WAIT) if wait > 0 else 0.0  # also for nan
 
 
 def _excerpt(text: str) -> str:

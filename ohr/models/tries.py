@@ -6,7 +6,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from ohr import extras
-from ohr.models.chat_client import REFUSED, Failure, noted, passes, refused, retry_after
+from ohr.models.chat_client import REFUSED, Failure, noted, passes, refused
+from ohr.models.rate_headers import retry_after
 
 _NOT_DONE = frozenset({429, 503})
 """Status codes of requests that were not carried out."""
