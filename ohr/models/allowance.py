@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from time import time
-from typing import Any, Self
+from typing import Self
 from uuid import uuid4
 
 from ohr.errors import PluginError
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 _REPLY = 1000.0
 """Tokens of a reply before the first one is known, where the request does not limit them."""
 _SAFE = 1.2
-"""Part of the mean reply that is counted before a reply is there: replies differ, and what is too much is given back."""
+"""Part of the mean reply that is counted before a reply is there: replies differ, and the rest is given back."""
 _NEW = 0.1
 """Weight of the newest reply in the means."""
 _KEPT = 2.0
@@ -170,7 +170,8 @@ def allowance(url: str, model: str, secret: str, limits: tuple[float | None, flo
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise PluginError(f"limits per minute are counted in {folder}, which cannot be made: {error.strerror}") from None
+        problem = f"limits per minute are counted in {folder}, which cannot be made: {error.strerror}"
+        raise PluginError(problem) from None
     return Allowance(folder / f"{key('limits', url.rstrip('/'), model, secret)}.json", *limits)
 
 

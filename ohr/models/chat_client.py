@@ -1,16 +1,16 @@
 """Requests to a chat server: one deadline for a whole reply, more tries, and nothing of the key in what comes back."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Literal
+from typing import Any
 
 from ohr import extras
 from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
 from ohr.models.allowance import Allowance, Sent, new_turn
+from ohr.models.completions import LARGEST, Failure, completion_of, excerpt
 from ohr.models.rate_headers import retry_after
 from ohr.models.request_size import size_of
 from ohr.models.waiting import waits
@@ -19,18 +19,10 @@ _PASSING = frozenset({408, 409, 425, 429})
 """Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
 REFUSED = frozenset({401, 402, 403})
 """Status codes of a key that is refused, whatever it is asked."""
-_WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"})
-_WHOLE |= {"tool_calls", "tool_use", "function_call"}
-_CUT = frozenset({"length", "max_tokens", "model_length", "max_length", "max_output_tokens"})
-_FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
-"""Names of the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error, and where
-a server says nothing the reply is whole."""
 _BUSY = 429
 """Status code of a server that was asked too often."""
 _ABOUT_THE_PROMPT = frozenset({400, 413, 422})
 """Status codes of requests that cannot be answered: too long, too large, not well formed."""
-_LARGEST = 4 << 20
-"""Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
 _SERIES = 20
 """Failed prompts in a row, for one reason, after which the server is not asked any more."""
 _LOOK = 0.25
@@ -41,21 +33,6 @@ _REFUSALS = 3
 """Refusals in a row after which a key is not tried: one alone may be a server's hiccup."""
 _refusals: dict[tuple[str, str, str], tuple[int, float, str]] = {}
 """By address, model and key, how often in a row this process was refused, when it was last, and why it was first."""
-
-
-class Failure(Exception):
-    """A request without an answer.
-
-    Args:
-        reason: for people.
-        series: what failures of the same cause have in common; empty where the prompt itself may be the cause.
-        wait: seconds before another try; None if another try would fail the same way.
-        refused: the key is refused, whatever it is asked.
-    """
-
-    def __init__(self, reason: str, series: str = "", wait: float | None = None, *, refused: bool = False) -> None:
-        super().__init__(reason)
-        self.series, self.wait, self.refused = series, wait, refused
 
 
 @dataclass
@@ -190,8 +167,8 @@ class ChatClient:
             wait = retry_after(response.headers) if passes(status) and not refused else None
             asks_to_wait = status == _BUSY and wait  # it is well, and has a limit
             series = "" if status in _ABOUT_THE_PROMPT or asks_to_wait else f"server answered {status}"
-            raise Failure(f"server answered {status}: {_excerpt(text)}{hint}", series, wait, refused=refused)
-        completion = _completion(text, round(anyio.current_time() - began, 4), opening)
+            raise Failure(f"server answered {status}: {excerpt(text)}{hint}", series, wait, refused=refused)
+        completion = completion_of(text, round(anyio.current_time() - began, 4), opening)
         reply.tokens = completion.tokens_in, completion.tokens_out
         return completion
 
@@ -210,8 +187,8 @@ async def _read(response: Any) -> bytes:
     body = bytearray()
     async for part in response.aiter_bytes():
         body += part
-        if len(body) > _LARGEST:
-            raise Failure(f"the reply is larger than {_LARGEST >> 20} MB", "the reply is too large")
+        if len(body) > LARGEST:
+            raise Failure(f"the reply is larger than {LARGEST >> 20} MB", "the reply is too large")
     return bytes(body)
 
 
@@ -241,53 +218,3 @@ def noted(url: str, model: str, key: str, reason: str, *, refusal: bool = False)
 def passes(status: int) -> bool:
     """Report whether a request with this status code is worth another try."""
     return status in _PASSING or status >= 500
-
-
-def _completion(text: str, seconds: float, opening: str) -> Completion:
-    try:
-        text.encode()  # not UTF-8 where this fails
-        reply = json.loads(text)
-        choice = reply["choices"][0]
-        reason = choice.get("finish_reason")
-        ending = reason.lower() if isinstance(reason, str) else ""
-        message = choice.get("message", {} if ending in _CUT else None)
-        content, refusal = _text(message.get("content")), message.get("refusal") or ending in _FILTERED
-        usage = reply.get("usage")
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise Failure(f"not a chat completion: {_excerpt(text)}", "not a chat completion", 0.0) from error
-    if refusal:
-        why = refusal if isinstance(refusal, str) else "content filter"
-        raise Failure(f"the model refused to answer: {_excerpt(why)}")
-    if choice.get("error") or (ending and ending not in _WHOLE | _CUT):
-        why = f"the server ended the reply early ({reason})"
-        raise Failure(f"{why}: {_excerpt(json.dumps(choice.get('error') or content))}", why, 0.0)
-    finish: Literal["stop", "length"] = "length" if ending in _CUT else "stop"
-    counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    model = reply.get("model")
-    named = model if isinstance(model, str) else ""
-    return Completion(content.removeprefix(opening), *counts, seconds, finish, model=named)
-
-
-def _text(content: Any) -> str:
-    """Return the content of a message: a text, or the texts among its parts; nothing where a model only thought.
-
-    Raises:
-        TypeError, AttributeError: it is something else.
-    """
-    if content is None or isinstance(content, str):
-        return content or ""
-    parts = [content] if isinstance(content, dict) else content
-    if not isinstance(parts, list):
-        raise TypeError("content is neither text nor parts")
-    return "".join(part.get("text") or "" for part in parts if part.get("type", "text") in ("text", "output_text"))
-
-
-def _count(usage: Any, name: str) -> int:
-    """Read a token count; some servers leave it out, or write something else."""
-    value = usage.get(name) if isinstance(usage, dict) else 0
-    return value if isinstance(value, int) else 0
-
-
-def _excerpt(text: str) -> str:
-    line = " ".join(text.encode("utf-8", "replace").decode().split())
-    return line[:200] or "(empty)"

@@ -41,8 +41,8 @@ class Meter:
         Raises:
             ValueError, TypeError, KeyError, AttributeError: it is none.
         """
-        amounts = [{int(at): float(cost) for at, cost in state[name].items()} for name in ("spent", "open")]
-        return cls(*amounts, float(state["next"]), float(state["left"]), float(state["until"]))
+        spent, under_way = ({int(at): float(cost) for at, cost in state[name].items()} for name in ("spent", "open"))
+        return cls(spent, under_way, float(state["next"]), float(state["left"]), float(state["until"]))
 
     def written(self) -> dict[str, Any]:
         """Return the state as JSON values."""

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from itertools import pairwise
 from multiprocessing import get_context
 
 import pytest
@@ -72,7 +73,7 @@ def test_no_minute_has_more_tokens_than_the_limit_and_few_are_lost(sizes, limit)
 def test_requests_are_spread_over_the_minute(tmp_path, clock):
     account, began = opened(tmp_path, clock, requests=60), clock.now
     times = [sent(account, clock).at - began for _ in range(10)]
-    assert max(later - earlier for earlier, later in zip(times, times[1:], strict=False)) < 1.5
+    assert max(later - earlier for earlier, later in pairwise(times)) < 1.5
     assert 8 < times[-1] < 10
 
 
@@ -136,14 +137,16 @@ def test_a_server_that_asks_to_wait_stops_all(tmp_path, clock):
 
 
 @pytest.mark.parametrize(
-    "text, span", [("1s", 1), ("6m0s", 360), ("20ms", 0.02), ("2m59.56s", 179.56), ("1h2m", 3720), ("12", 12), ("", None),
-                   ("soon", None), ("-1", None), ("nan", None), ("1e999", None), ("<html>", None), ("5x", None)]
+    "text, span", [("1s", 1), ("6m0s", 360), ("20ms", 0.02), ("2m59.56s", 179.56), ("1h2m", 3720), ("12", 12),
+                   ("", None), ("soon", None), ("-1", None), ("nan", None), ("1e999", None), ("<html>", None), ("5x", None)]
 )  # fmt: skip
 def test_a_span_of_time(text, span):
     assert seconds(text) == (None if span is None else pytest.approx(span))
 
 
-@pytest.mark.parametrize("remaining, reset", [("-1", "0"), ("", "1s"), ("5", ""), ("<b>5</b>", "1s"), ("5", "tomorrow")])
+@pytest.mark.parametrize(
+    "remaining, reset", [("-1", "0"), ("", "1s"), ("5", ""), ("<b>5</b>", "1s"), ("5", "tomorrow")]
+)
 def test_headers_that_say_nothing(tmp_path, clock, remaining, reset):
     says = {"x-ratelimit-remaining-requests": remaining, "x-ratelimit-reset-requests": reset}
     assert left(says, "requests") is None
@@ -197,5 +200,5 @@ def test_each_key_model_and_server_has_an_account_and_no_limit_has_none(tmp_path
 def test_a_cache_that_cannot_be_written_is_named(tmp_path, monkeypatch):
     (tmp_path / "ohr").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(PluginError, match="limits per minute are counted in .*ohr/limits, which cannot be made"):
+    with pytest.raises(PluginError, match=r"limits per minute are counted in .*ohr/limits, which cannot be made"):
         allowance("http://a/v1", "m", "k", (1, None))
