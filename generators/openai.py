@@ -8,7 +8,7 @@ from functools import partial
 from io import BytesIO
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, Strict
 
 from ohr.contracts import Completion, Conversation, Generator, Image, Notes, Prompt, execution
 from ohr.files.images import bounded
@@ -71,7 +71,8 @@ class OpenAI(ChatServer, Generator, kind="openai"):
     ]
 
     batch: Annotated[
-        bool | Batch, execution("Send prompts in files, for replies within a day: true, or a mapping of its fields.")
+        Annotated[bool, Strict()] | Batch,
+        execution("Send prompts in files, for replies within a day: true, or a mapping of its fields."),
     ] = False
 
     @property

@@ -82,7 +82,7 @@ class Stage(BaseModel, ABC):
     @property
     def patient(self) -> bool:
         """Whether it, or a stage in it, waits for a server's limits; the time limit of an item rests meanwhile."""
-        return any(part.patient for _, value in self for part in _stages(value))
+        return any(part.patient for part in within(self) if part is not self)
 
     def identity(self) -> Mapping[str, object]:
         """Return the JSON values that decide the stage's results; override where a field is a path to content."""
@@ -91,10 +91,13 @@ class Stage(BaseModel, ABC):
         return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}
 
 
-def _stages(value: object) -> Iterator[Stage]:
-    for part in value if isinstance(value, tuple) else (value,):
-        if isinstance(part, Stage):
-            yield part
+def within(stage: Stage) -> Iterator[Stage]:
+    """Yield a stage and those in its fields, such as the model of an agent."""
+    yield stage
+    for _, value in stage:
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Stage):
+                yield from within(part)
 
 
 def _takes_flags(annotation: object) -> bool:

@@ -130,7 +130,7 @@ class Batches:
             step(noted)
         except Failure as failure:
             reason = f"the batch was not sent: {failure}"
-            if not noted.asked or not (failure.status in _UNCERTAIN or failure.status >= 500 or failure.refused):
+            if not noted.asked or _is_certain(failure):
                 self._forget(noted)
             yield dict.fromkeys(noted.openings, _failed(reason))
         else:
@@ -144,8 +144,8 @@ class Batches:
 
     def _continue(self, noted: Noted) -> None:
         """Continue with a batch of a run that was ended: start it, unless the server has it."""
-        if noted.asked and not noted.id and (found := self.server.created(noted.name)):
-            noted.id = str(found.get("id"))
+        if noted.asked and not noted.id:
+            noted.id = self.server.created(noted.name)
             self._note(noted)
         if not noted.id:
             self._create(noted)
@@ -154,15 +154,11 @@ class Batches:
         noted.asked = True
         self._note(noted)
         try:
-            made: Mapping[str, Any] | None = self.server.create(noted.file, noted.name, self.settings.window)
+            noted.id = self.server.create(noted.file, noted.name, self.settings.window)
         except Failure as failure:
-            if failure.status not in _UNCERTAIN and failure.status < 500:
+            if _is_certain(failure) or not (made := self.server.created(noted.name)):
                 raise
-            if (made := self.server.created(noted.name)) is None:
-                raise
-        noted.id = str((made or {}).get("id") or "")
-        if not noted.id:
-            raise Failure(f"not what a batch API answers: {excerpt(str(made))}")
+            noted.id = made
         self._note(noted)
 
     def _wait(self) -> Iterator[Replied]:
@@ -216,6 +212,11 @@ class Batches:
     def _tell(self) -> None:
         total = sum(len(waiting.noted.openings) for waiting in self._waiting)
         self.say(len(self._waiting), sum(waiting.there for waiting in self._waiting), total)
+
+
+def _is_certain(failure: Failure) -> bool:
+    """Report whether a server that was to start a batch has certainly not done it, and would not if asked again."""
+    return not (failure.status in _UNCERTAIN or failure.status >= 500 or failure.refused)
 
 
 def _place(prompt: str) -> str:

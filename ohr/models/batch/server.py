@@ -74,20 +74,23 @@ class BatchServer:
                 parts = {"file": (f"{name}.jsonl", file, "application/jsonl")}
                 return self.http.post(f"{self.url}/files", data={"purpose": "batch"}, files=parts)
 
-        return str(self._field(self._json(send), "id"))
+        return self._id(self._json(send))
 
-    def create(self, file: str, name: str, window: str) -> Mapping[str, Any]:
-        """Start a batch; where the connection fails, nobody knows whether the server has it: it is sent once."""
+    def create(self, file: str, name: str, window: str) -> str:
+        """Start a batch; returns the server's name of it.
+
+        Where the connection fails, nobody knows whether the server has it: it is sent once.
+        """
         body = {"input_file_id": file, "endpoint": _ENDPOINT, "completion_window": window, "metadata": {_MARK: name}}
-        return self._json(lambda: self.http.post(f"{self.url}/batches", json=body), repeatable=False)
+        return self._id(self._json(lambda: self.http.post(f"{self.url}/batches", json=body), repeatable=False))
 
-    def created(self, name: str) -> Mapping[str, Any] | None:
-        """Look for a batch in the server's list, by its metadata."""
+    def created(self, name: str) -> str:
+        """Look for a batch in the server's list, by its metadata; "" where it is not there."""
         for batch in self._listed():
             metadata = batch.get("metadata")
             if isinstance(metadata, dict) and metadata.get(_MARK) == name:
-                return batch
-        return None
+                return self._id(batch)
+        return ""
 
     def look(self, batch: str) -> Mapping[str, Any]:
         """Return the state of a batch."""
@@ -132,7 +135,7 @@ class BatchServer:
         end = monotonic() + self.seconds * (self.tries.retries + 1)
         return self.tries.sent(send, end, repeatable=repeatable)
 
-    def _field(self, value: Mapping[str, Any], name: str) -> Any:
-        if not value.get(name):
-            raise Failure(f"not what a batch API answers: there is no {name!r} in {excerpt(str(value))}")
-        return value[name]
+    def _id(self, value: Mapping[str, Any]) -> str:
+        if not value.get("id"):
+            raise Failure(f"not what a batch API answers: there is no `id` in {self.tries.masked(str(value))}")
+        return str(value["id"])
