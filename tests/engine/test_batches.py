@@ -71,10 +71,10 @@ def test_replies_that_were_asked_one_by_one_are_not_batched(home, server):
 
 
 def test_a_batch_that_waits_is_within_no_time_limit(home, server):
-    server.looks = 15
-    finished = home.run(spec(server) + "limits: {seconds: 1}\n", workers=1)
+    server.looks = 45
+    finished = home.run(spec(server) + "limits: {seconds: 4}\n", workers=1)
     assert finished.ledger.failures == []
-    assert server.batches["batch-0"]["looks"] == 16
+    assert server.batches["batch-0"]["looks"] == 46
 
 
 def test_prompts_that_fail_are_asked_by_the_next_run_and_not_by_this_one(home, server):
