@@ -96,6 +96,14 @@ def _part(body: bytes, kind: str) -> bytes:
     return part.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
 
 
+def _page(state: Desk, query: str) -> dict[str, Any]:
+    """Two batches at a time, the newest first."""
+    names = sorted(state.batches, key=lambda name: -int(name.split("-")[1]))
+    after = query.partition("after=")[2]
+    names = names[names.index(after) + 1 :] if after else names
+    return {"object": "list", "data": [state.batches[name] for name in names[:2]], "has_more": len(names) > 2}
+
+
 @contextmanager
 def desk() -> Iterator[Desk]:
     """Serve until the end of the block."""
@@ -142,17 +150,10 @@ def desk() -> Iterator[Desk]:
             elif name:
                 self.answer("look", lambda: state.look(name)) if name in state.batches else self.send_error(404)
             else:
-                self.answer("list", lambda: page(query))
+                self.answer("list", lambda: _page(state, query))
 
         def log_message(self, *arguments):
             pass
-
-    def page(query: str) -> dict[str, Any]:
-        """Two batches at a time, the newest first."""
-        names = sorted(state.batches, key=lambda name: -int(name.split("-")[1]))
-        after = query.partition("after=")[2]
-        names = names[names.index(after) + 1 :] if after else names
-        return {"object": "list", "data": [state.batches[name] for name in names[:2]], "has_more": len(names) > 2}
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -119,8 +119,8 @@ def test_the_order_and_the_form_of_the_output_do_not_matter(server, notes, odd):
 
     def lines(requests):
         made = [line_of(each) for each in requests]
-        return {"reversed": made[::-1], "byte order mark": ["\ufeff" + made[0], *made[1:]], "empty lines": ["", *made, "", ""],
-                "in the error file": made[:2]}[odd]  # fmt: skip
+        marked, spaced = ["\ufeff" + made[0], *made[1:]], ["", *made, "", ""]
+        return {"reversed": made[::-1], "byte order mark": marked, "empty lines": spaced}.get(odd, made[:2])
 
     server.output = lines
     if odd == "in the error file":
