@@ -7,8 +7,9 @@ MINUTE = 60.0
 """Seconds."""
 _LATE = 1.0
 """Seconds for which a request counts longer than a minute: as far may two requests move together on their way."""
-_BURST = 0.5
-"""Seconds of the limit that may be sent at once: what waits wakes up late, and would lose that time each time."""
+_BURST = 1.0
+"""Seconds of the limit that may be sent at once: what waits wakes up late, on a crowded machine by half a second, and
+would lose that time each time."""
 _LONGEST = MINUTE + 2 * _LATE
 """Seconds that a request counts at most, by the slices of a second in which it was sent."""
 

@@ -22,15 +22,17 @@ generators: [{{kind: openai, base_url: "{url}", model: m, concurrency: 4, backof
 
 WATCHED = """
 import sys
+import anyio.from_thread
+import httpx
 from ohr.contracts import Prompt
 from ohr.generators.openai import OpenAI
 from ohr.work.time_limit import Watch
 
-model = OpenAI(base_url=sys.argv[1], model="m", requests_per_minute=15)
-with Watch(2.5):
+model = OpenAI(base_url=sys.argv[1], model="m", requests_per_minute=12)
+with Watch(3.5):
     print(sum(reply.error is None for reply in model.answer([Prompt("", (), "", str(n)) for n in range(3)])), "replies")
 """
-"""Replies that come 4 seconds after each other, within a limit of 2.5."""
+"""Replies that come 5 seconds after each other, within a limit of 3.5."""
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +74,7 @@ def test_two_worker_processes_share_a_limit(home, server):
     assert finished.ledger.failures == []
     came = sorted(server.came)
     assert len(came) > 128  # more than two calls have: two workers ask
-    assert came[-1] - came[0] > (len(came) - 27) * 62 / 3000 - 0.3  # half a second's requests may go at once
+    assert came[-1] - came[0] > (len(came) - 51) * 62 / 3000 - 0.3  # those of a second may go at once
 
 
 def test_a_prompt_that_waits_for_the_limit_is_within_its_time(home, server):

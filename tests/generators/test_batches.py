@@ -3,11 +3,12 @@
 import json
 import logging
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from ohr.contracts import Prompt
-from ohr.generators.openai import OpenAI
+from ohr.generators.openai import OpenAI, OpenAIVision
 from ohr.keys import key
 
 from ..batch_server import desk, error_line, line_of, reply_to
@@ -154,10 +155,8 @@ def test_lines_that_are_no_replies_are_counted_and_their_prompts_fail(server, no
     missing = "batch batch-0 has no line for this prompt in its files"
     assert errors(found) == dict.fromkeys(names[2:], missing)
     assert found[names[0]].text == expected(asked[names[0]])
-    assert caplog.messages == [
-        "batch batch-0: 1 line about a prompt for the second time, 3 lines no reply in JSON, 2 lines about no prompt of "
-        "the batch, 1 line too long"
-    ]
+    said = "1 line about a prompt for the second time, 3 lines without a reply in JSON, 2 lines about no prompt of the "
+    assert caplog.messages == [f"batch batch-0: passed over {said}batch, 1 line of more than 4 MB"]
     assert notes.values == {}  # the next run asks again
     server.output = lambda requests: [line_of(each) for each in requests]
     left = {name: prompt for name, prompt in asked.items() if found[name].error}
@@ -309,6 +308,16 @@ def test_notes_of_another_version_are_passed_over(server, notes):
     asked = prompts(1)
     notes.put_many({key("in batch", next(iter(asked))): "a" * 64, "a" * 64: {"odd": 1}})
     assert errors(post(server, notes, asked)) == {}
+
+
+def test_page_images_are_batched_too(server, notes):
+    image = np.zeros((30, 40, 3), np.uint8)
+    prompt = Prompt("", (), "", "what is it?", (image,))
+    model = OpenAIVision(base_url=server.url, model="m", batch={"poll_seconds": 0.01})
+    (found,) = [each for some in model.post({"a" * 64: prompt}, notes, lambda *_: None) for each in some.values()]
+    (line,) = server.requests(server.batches["batch-0"])
+    kinds = [part["type"] for part in line["body"]["messages"][0]["content"]]
+    assert (kinds, found.text) == (["image_url", "text"], reply_to(line["body"])["choices"][0]["message"]["content"])
 
 
 @pytest.mark.parametrize("batch", [{"poll": 3}, {"poll_seconds": 0}, {"largest_requests": 0}, "yes", {"window": ""}])

@@ -198,7 +198,7 @@ class Batches:
                     while some := dict(islice(found, _TOGETHER)):
                         yield some
         if said := replies.said():
-            _log.warning("batch %s: %s", noted.id, said)
+            _log.warning("batch %s: passed over %s", noted.id, said)
         reason = _failed(f"batch {noted.id} {_ending(state)}")
         yield dict.fromkeys(noted.openings.keys() - replies.known, reason)
         self._forget(noted)

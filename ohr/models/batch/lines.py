@@ -39,7 +39,7 @@ class Replies:
         with path.open("rb") as file:
             while line := file.readline(LARGEST):
                 if not line.endswith(b"\n") and len(line) == LARGEST:
-                    self.faults["too long"] += 1
+                    self.faults["of more than 4 MB"] += 1
                     while (rest := file.readline(LARGEST)) and not rest.endswith(b"\n"):
                         pass
                 elif line.strip() and (reply := self._reply(line)):
@@ -50,7 +50,7 @@ class Replies:
             given = json.loads(self.masked(line.decode("utf-8-sig")))
             name = given["custom_id"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            self.faults["no reply in JSON"] += 1
+            self.faults["without a reply in JSON"] += 1
             return None
         if not isinstance(name, str) or name not in self.openings:
             self.faults["about no prompt of the batch"] += 1
