@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from time import time
 from typing import Self
@@ -29,6 +28,8 @@ _KEPT = 2.0
 """Seconds for which a large request keeps its turn; it looks several times in them."""
 _LARGE = 0.5
 """Part of the limit from which on a request must not be overtaken: small ones would leave it no room, on and on."""
+_told: set[Path] = set()
+"""Accounts of which this process has said that a prompt is larger than their limit."""
 
 
 @dataclass
@@ -115,7 +116,7 @@ class Allowance:
                 if limit:
                     meter.take(now, cost, limit)
         if self.tokens and tokens > self.tokens:
-            _say_large(str(self.path), round(tokens), self.tokens)
+            self._say_large(round(tokens))
         return Sent(now, prompt, tokens)
 
     def settle(self, sent: Sent, counted: tuple[int, int], headers: Mapping[str, str], *, busy: bool = False) -> None:
@@ -141,6 +142,12 @@ class Allowance:
             if busy and (wait := retry_after(headers)):
                 for meter in (account.requests, account.tokens):
                     meter.told(now, 0.0, wait)
+
+    def _say_large(self, tokens: int) -> None:
+        if self.path not in _told:
+            _told.add(self.path)
+            says = "a prompt of %d tokens, with its reply, is more than tokens_per_minute (%g): it is sent alone"
+            _log.warning(f"{says} in a minute", tokens, self.tokens)
 
     @contextmanager
     def _open(self) -> Iterator[_Account]:
@@ -178,12 +185,3 @@ def allowance(url: str, model: str, secret: str, limits: tuple[float | None, flo
 def new_turn() -> str:
     """Name a request."""
     return uuid4().hex
-
-
-@cache  # once per process and size
-def _say_large(place: str, tokens: int, limit: float) -> None:  # noqa: ARG001 # another server has its own warning
-    _log.warning(
-        "a prompt of %d tokens, with its reply, is more than tokens_per_minute (%g): it is sent alone in a minute",
-        tokens,
-        limit,
-    )

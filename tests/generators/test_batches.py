@@ -238,6 +238,52 @@ def test_a_batch_that_was_made_without_a_reply_is_found_in_the_list(server, note
     assert server.asked.count("list") == 2
 
 
+def test_a_batch_of_which_nobody_knows_whether_it_was_sent_is_not_sent_again(server, notes):
+    made = server.create
+
+    def create(body):
+        made(body)
+        return {"error": "the reply was lost"}
+
+    server.create = create
+    for _ in range(2):
+        server.refuses = {"list": [(500, "oops")]}
+        (reason,) = set(errors(post(server, notes, prompts(3))).values())
+        assert reason.startswith("nobody knows whether the batch was sent: ")
+        assert reason.endswith("the service answered 500: oops; the next run looks for it")
+    assert errors(post(server, notes, prompts(3))) == {}
+    assert server.asked.count("create") == 1
+
+
+def test_replies_that_came_meanwhile_are_not_asked_again(server, notes):
+    asked = prompts(2)
+    first, second = asked
+    notes.put_many({first: {"text": "there", "tokens_in": 3}})
+    found = post(server, notes, asked)
+    assert (found[first].text, found[second].text) == ("there", expected(asked[second]))
+    assert server.sizes() == [1]
+
+
+def test_a_page_image_that_cannot_be_made_fails_its_own_prompt(server, notes):
+    class Broken(list):
+        def __iter__(self):
+            raise OSError("no such file")
+
+    model = OpenAIVision(base_url=server.url, model="m", batch={"poll_seconds": 0.01})
+    asked = {"a" * 64: Prompt("", (), "", "what?", Broken([1])), "b" * 64: Prompt("", (), "", "why?")}
+    found = {name: each for some in model.post(asked, notes, lambda *_: None) for name, each in some.items()}
+    assert errors(found) == {"a" * 64: "no page image: OSError: no such file"}
+    assert server.sizes() == [1]
+
+
+def test_a_key_that_is_refused_for_a_while_costs_nothing(server, notes):
+    server.refuses = {"look": [(401, "who are you?")] * 2}
+    assert errors(post(server, notes, prompts(2))) == {}
+    server.refuses = {"look": [(401, "who are you?")] * 3}
+    (reason,) = set(errors(post(server, notes, prompts(2, 9))).values())
+    assert reason.endswith("401: who are you?; it goes on there, and the next run looks again")
+
+
 def test_a_batch_that_was_refused_is_forgotten(server, notes):
     server.refuses = {"create": [(400, '{"error": "enqueued token limit reached"}')]}
     found = post(server, notes, prompts(2))

@@ -24,6 +24,8 @@ _UNCERTAIN = frozenset({0, 408, 409, 425, 429})
 """Status codes, 0 for none, after which a batch may be there or can be asked for again; and those from 500 on."""
 _MISSES = 20
 """Looks in a row that fail, after which a run does not wait any longer; the next one looks again."""
+_REFUSALS = 3
+"""The same where the key is refused; once may be a server's hiccup."""
 _TOGETHER = 500
 """Replies that are handed on, and stored, together."""
 Replied = dict[str, Completion]
@@ -76,16 +78,20 @@ class Batches:
 
         What is yielded must be stored before the next is asked for; it may come twice.
         """
-        for noted in self._noted(prompts):
+        known = self._noted(prompts)
+        left = prompts.keys() - {name for noted in known for name in noted.openings}
+        # a batch whose note was there a moment ago may be done now, by another thread or run
+        there = {name: Completion(**value) for name, value in self.notes.get_many(left).items()}
+        yield there
+        for noted in known:
             yield from self._attempt(noted, self._continue)
-        under_way = {name for waiting in self._waiting for name in waiting.noted.openings}
         with TemporaryDirectory(prefix="ohr-") as folder:
-            left = {name: prompt for name, prompt in prompts.items() if name not in under_way}
-            for path, names in self._files(left, body, Path(folder)):
-                if path is None:
-                    says = f"its request is larger than batch.largest_bytes ({self.settings.largest_bytes:,})"
-                    yield dict.fromkeys(names, _failed(says))
+            requests = {name: prompt for name, prompt in prompts.items() if name in left and name not in there}
+            for made in self._files(requests, body, Path(folder)):
+                if isinstance(made, dict):
+                    yield made
                     continue
+                path, names = made
                 openings = {name: prompts[name].opening for name in names}
                 noted = Noted(key("batch", sorted(names), token_hex(8)), openings)
                 self.notes.put_many({noted.name: asdict(noted), **{_place(name): noted.name for name in names}})
@@ -104,14 +110,18 @@ class Batches:
 
     def _files(
         self, prompts: Mapping[str, Prompt], body: Callable[[Prompt], Mapping[str, Any]], folder: Path
-    ) -> Iterator[tuple[Path | None, list[str]]]:
-        """Write the requests into one file after the other, each as large as it may be; None for one too large."""
+    ) -> Iterator[tuple[Path, list[str]] | Replied]:
+        """Write the requests into one file after the other, each as large as it may be, or yield why one cannot be."""
         names, size, path, most = list[str](), 0, folder / "requests.jsonl", self.settings
         file = path.open("wb")
         for name, prompt in prompts.items():
-            line = request_line(name, body(prompt))
+            try:
+                line = request_line(name, body(prompt))
+            except Exception as error:  # a benchmark or a noise may raise anything while it makes a page image
+                yield {name: _failed(f"no page image: {type(error).__name__}: {error}")}
+                continue
             if len(line) > most.largest_bytes:
-                yield None, [name]
+                yield {name: _failed(f"its request is larger than batch.largest_bytes ({most.largest_bytes:,})")}
                 continue
             if size + len(line) > most.largest_bytes or len(names) == most.largest_requests:
                 file.close()
@@ -132,6 +142,8 @@ class Batches:
             reason = f"the batch was not sent: {failure}"
             if not noted.asked or _is_certain(failure):
                 self._forget(noted)
+            else:
+                reason = f"nobody knows whether the batch was sent: {failure}; the next run looks for it"
             yield dict.fromkeys(noted.openings, _failed(reason))
         else:
             self._waiting.append(_Waiting(noted))
@@ -167,14 +179,15 @@ class Batches:
             for waiting in tuple(self._waiting):
                 try:
                     state = self.server.look(waiting.noted.id)
-                    waiting.misses, waiting.there = 0, _there(state, len(waiting.noted.openings))
+                    waiting.there = _there(state, len(waiting.noted.openings))
                     if state.get("status") not in _ENDED:
+                        waiting.misses = 0
                         continue
                     yield from self._fetched(waiting.noted, state)
                 except Failure as failure:
                     waiting.misses += 1
                     gone = failure.status == 404
-                    if not (gone or failure.refused or waiting.misses >= _MISSES):
+                    if not gone and waiting.misses < (_REFUSALS if failure.refused else _MISSES):
                         _log.info("batch %s: %s", waiting.noted.id, failure)
                         continue
                     if gone:
