@@ -81,7 +81,7 @@ def test_each_prompt_gets_its_reply_in_one_batch(server, notes):
     assert notes.values == {}
     assert says[0] == (1, 0, 7)
     assert (1, 3, 7) in says
-    assert says[-1] == (0, 0, 0)
+    assert says[-1] == (0, 7, 7)
 
 
 def test_a_line_is_what_the_chat_api_would_get(server, notes):

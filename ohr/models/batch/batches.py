@@ -72,6 +72,8 @@ class Batches:
     settings: Batch
     say: Say
     _waiting: list[_Waiting] = field(default_factory=list)
+    _ended: int = 0
+    """Prompts of batches that have ended."""
 
     def replies(self, prompts: Mapping[str, Prompt], body: Callable[[Prompt], Mapping[str, Any]]) -> Iterator[Replied]:
         """Yield completions by the names of prompts, also of others that are in a batch with them.
@@ -196,6 +198,7 @@ class Batches:
                     reason = _failed(f"batch {waiting.noted.id}: {failure}{further}")
                     yield dict.fromkeys(waiting.noted.openings, reason)
                 self._waiting.remove(waiting)
+                self._ended += len(waiting.noted.openings)
             self._tell()
             if self._waiting:
                 Event().wait(self.settings.poll_seconds)
@@ -223,8 +226,9 @@ class Batches:
         self.notes.discard([noted.name, *map(_place, noted.openings)])
 
     def _tell(self) -> None:
-        total = sum(len(waiting.noted.openings) for waiting in self._waiting)
-        self.say(len(self._waiting), sum(waiting.there for waiting in self._waiting), total)
+        there = self._ended + sum(each.there for each in self._waiting)
+        total = self._ended + sum(len(each.noted.openings) for each in self._waiting)
+        self.say(len(self._waiting), there, total)
 
 
 def _is_certain(failure: Failure) -> bool:
