@@ -30,7 +30,7 @@ def error_line(request: dict[str, Any], code: str, message: str) -> str:
 
 @dataclass
 class Desk:
-    """What the server has and does.
+    """The files and batches of the server, and how it behaves.
 
     Args:
         looks: how often a batch is in progress before it ends.

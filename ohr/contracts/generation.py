@@ -73,7 +73,7 @@ class Generator(Stage):
         Args:
             prompts: their names are keys of the store: equal ones are of equal prompts, in every run.
             notes: where it writes down what is under way.
-            say: tells how many files are at the server, how many of their replies are there, and how many there will
+            say: reports how many files are at the server, how many of their replies are there, and how many there will
                 be.
 
         Yields:

@@ -63,7 +63,7 @@ class Scheduler(Planner):
                 while name in self._pending:
                     self._turn()
         except KeyboardInterrupt:
-            self.aside.say_what_goes_on()
+            self.aside.report_batches()
             raise
 
     def _ready(self, task: Task, *, first: bool = False) -> None:

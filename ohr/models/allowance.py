@@ -1,4 +1,4 @@
-"""What may be sent to a model in a minute: one account for all that ask it with one key on this machine."""
+"""An account of what is sent to a model in a minute: one for all that ask it with one key on this machine."""
 
 import fcntl
 import json
@@ -21,15 +21,15 @@ _log = logging.getLogger(__name__)
 _REPLY = 1000.0
 """Tokens of a reply before the first one is known, where the request does not limit them."""
 _SAFE = 1.2
-"""Part of the mean reply that is counted before a reply is there: replies differ, and the rest is given back."""
+"""Part of the mean reply that is counted before a reply is there: replies differ, and the rest is returned."""
 _NEW = 0.1
 """Weight of the newest reply in the means."""
 _KEPT = 2.0
 """Seconds for which a large request keeps its turn; it looks several times in them."""
 _LARGE = 0.5
 """Part of the limit from which on a request must not be overtaken: small ones would leave it no room, on and on."""
-_told: set[Path] = set()
-"""Accounts of which this process has said that a prompt is larger than their limit."""
+_warned: set[Path] = set()
+"""Accounts of which this process has warned that a prompt is larger than their limit."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class _Account:
 
     @classmethod
     def read(cls, content: bytes) -> Self:
-        """Read an account; one that is damaged begins anew."""
+        """Read an account; one that is damaged is empty again."""
         try:
             state = json.loads(content)
             name, until = state["turn"]
@@ -138,14 +138,14 @@ class Allowance:
                 account.ratio += _NEW * (prompt / max(sent.prompt, 1.0) - account.ratio)
             for meter, what in ((account.requests, "requests"), (account.tokens, "tokens")):
                 if (said := left(headers, what)) is not None:
-                    meter.told(now, *said)
+                    meter.limit(now, *said)
             if busy and (wait := retry_after(headers)):
                 for meter in (account.requests, account.tokens):
-                    meter.told(now, 0.0, wait)
+                    meter.limit(now, 0.0, wait)
 
     def _say_large(self, tokens: int) -> None:
-        if self.path not in _told:
-            _told.add(self.path)
+        if self.path not in _warned:
+            _warned.add(self.path)
             says = "a prompt of %d tokens, with its reply, is more than tokens_per_minute (%g): it is sent alone"
             _log.warning(f"{says} in a minute", tokens, self.tokens)
 

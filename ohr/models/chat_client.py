@@ -37,7 +37,7 @@ _refusals: dict[tuple[str, str, str], tuple[int, float, str]] = {}
 
 @dataclass
 class _Reply:
-    """What is known of a reply, also where it is no completion."""
+    """A reply as far as it is known, also where it is no completion."""
 
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What of a limit per minute is left: arithmetic on states that processes share, without a clock and without files."""
+"""Limits per minute: arithmetic on states that processes share, without a clock and without files."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -16,7 +16,7 @@ _LONGEST = MINUTE + 2 * _LATE
 
 @dataclass
 class Meter:
-    """What was spent of one limit per minute, of requests or of tokens.
+    """One limit per minute, of requests or of tokens, and what was spent of it.
 
     A request may be sent where the last minute has room for it, the pace allows it, and the server has not said that
     less is left. The pace spreads a minute's requests over the minute: some servers count in shorter spans.
@@ -91,7 +91,7 @@ class Meter:
             self.spent[int(sent)] += real - cost
             self.next += (real - cost) * _LONGEST / limit
 
-    def told(self, now: float, left: float, reset: float) -> None:
+    def limit(self, now: float, left: float, reset: float) -> None:
         """Note what the server says is left, which others may have spent, and when that is outdated, in seconds."""
         self.left, self.until = left - sum(self.open.values()), now + min(reset, MINUTE)
 

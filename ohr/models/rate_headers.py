@@ -1,4 +1,4 @@
-"""What servers say in the headers of a reply about their limits, as far as it can be understood."""
+"""Limits of servers as the headers of a reply state them, as far as they can be understood."""
 
 import re
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from time import time
 _UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)(d|h|ms|m|s))+?")
 _DATES = 1e8
-"""Numbers from here on are no span of seconds: gateways write the time at which they count anew, since 1970."""
+"""Numbers from here on are no span of seconds: gateways write the time, since 1970, at which they count again."""
 _LONGEST_WAIT = 60.0
 """Seconds; a server that asks for more is asked again after this time."""
 
 
 def left(headers: Mapping[str, str], what: str) -> tuple[float, float] | None:
-    """Return how many `requests` or `tokens` a server says are left, and in how many seconds it counts anew.
+    """Return how many `requests` or `tokens` a server says are left, and in how many seconds it begins to count again.
 
     OpenAI writes the time as `1s`, `6m0s` or `20ms`, Azure as a number of seconds; what is neither, or negative, as
     Azure sends for deployments that it does not count, is None.

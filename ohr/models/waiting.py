@@ -1,4 +1,4 @@
-"""Time that an item spends in a queue, which is not its own: what keeps time limits is told, and begins them anew."""
+"""Time that an item spends in a queue, which is not its own: what keeps time limits hears of it and restarts them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ _listeners: list[Callable[[], None]] = []
 
 
 @contextmanager
-def telling(listener: Callable[[], None]) -> Iterator[None]:
+def heard_by(listener: Callable[[], None]) -> Iterator[None]:
     """Call a function, in the block, whenever something of this process waits for its turn at a server."""
     _listeners.append(listener)
     try:
@@ -17,6 +17,6 @@ def telling(listener: Callable[[], None]) -> Iterator[None]:
 
 
 def waits() -> None:
-    """Say that something waits; it is to be said again and again while that lasts."""
+    """Report that something waits; to be called again and again while that lasts."""
     for listener in tuple(_listeners):
         listener()

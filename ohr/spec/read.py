@@ -12,7 +12,6 @@ from ohr.spec.file_keys import SpecFile
 from ohr.spec.hypotheses import faults_of_hypotheses
 from ohr.spec.model import Named, Spec, written
 from ohr.spec.rules import Entry, breaches, fault_of_swaps, misfits, prescribed
-from ohr.spec.servers import limits_that_differ
 from ohr.spec.source import Source, read_source, refuse
 from ohr.spec.sweep import fault_of_size
 
@@ -110,8 +109,6 @@ def _spec(builder: Builder) -> Spec:
         builder.notes += misfits(file, benchmark, bases, named, searches=bool(entries["retriever"]))
         if file.decompose and not (builder.notes or source.faults):  # an entry with a fault may be what is missing
             builder.note(("decompose",), fault_of_swaps(file.evaluate, bases, named["retrievers"]))
-        asking = [base.ocr for base in bases] + [item.stage for items in named.values() for item in items]
-        builder.notes += limits_that_differ(asking)
         builder.notes += faults_of_hypotheses(file, benchmark and benchmark.scoring, bases, named)
     builder.refuse()
     assert file is not None and benchmark is not None  # as they have no faults

@@ -26,7 +26,7 @@ def limits_that_differ(stages: Iterable[Stage]) -> Iterator[Note]:
 
 
 def sent_singly(spec: Spec) -> Iterator[str]:
-    """Say of agents whose models have `batch` that it is not used."""
+    """Report agents whose models have `batch`, which is not used."""
     for agent in spec.agents:
         models = [part for part in within(agent.stage) if isinstance(part, Generator) and part.posts]
         if models:

@@ -21,7 +21,7 @@ class Context:
         inputs: documents, questions and ground truth of the run.
         watch: the time limit of an item.
         given_up: models that this process has given up during the run, with the time and the reason.
-        say: tells how many files of prompts are at servers, how many replies are there, and how many there will be.
+        say: reports how many files of prompts are at servers, how many replies are there, and how many there will be.
     """
 
     store: Store

@@ -8,7 +8,7 @@ from threading import RLock
 from types import FrameType
 from typing import Self
 
-from ohr.models.waiting import telling
+from ohr.models.waiting import heard_by
 
 _TIMES = 3
 """Exceptions that a block may swallow before the process is killed."""
@@ -22,7 +22,7 @@ class Watch:
     """Kills this process by SIGALRM when an item takes longer than `seconds`; None for no limit.
 
     Use it as a context around one item; `restart` begins the next part of an item that has many, such as an answer.
-    It begins anew while the item waits for its turn at a server.
+    It restarts while the item waits for its turn at a server.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -38,7 +38,7 @@ class Watch:
         if self.seconds:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             self.restart()
-            self._scope.enter_context(telling(self._wait))
+            self._scope.enter_context(heard_by(self._wait))
         return self
 
     def restart(self, items: int = 1) -> None:
@@ -54,7 +54,7 @@ class Watch:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _wait(self) -> None:
-        """Begin the limit anew, from whichever thread waits, unless it rests."""
+        """Restart the limit, from whichever thread waits, unless it rests."""
         with self._lock:
             if self._items:
                 self.restart(self._items)

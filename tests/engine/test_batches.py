@@ -165,7 +165,7 @@ def test_only_prompts_without_replies_are_sent(home, server):
     assert server.sizes() == [len(names), 2]
 
 
-def test_ctrl_c_says_that_the_batch_goes_on(home, server):
+def test_ctrl_c_says_that_the_batch_continues(home, server):
     server.looks = 10**6
     with started(home, spec(server)) as process:
         until = monotonic() + 100
@@ -174,7 +174,7 @@ def test_ctrl_c_says_that_the_batch_goes_on(home, server):
         os.killpg(process.pid, signal.SIGINT)
         message = process.communicate()[1]
     assert process.returncode == 130
-    assert "1 batch goes on at the server; the same command continues there" in message
+    assert "1 batch continues at the server; the same command waits for the replies" in message
     assert "interrupted; run the same command again to resume" in message
     server.looks = 0
     assert home.run(spec(server)).ledger.failures == []

@@ -56,10 +56,10 @@ def generator(server, **how):
 
 def post(server, notes, asked, says=None, **how):
     """Ask until the end; returns the first completion of each prompt."""
-    found = {}
-    for some in generator(server, **how).post(asked, notes, lambda *numbers: says is None or says.append(numbers)):
-        found = {**some, **found}
-    return found
+    replies = {}
+    for group in generator(server, **how).post(asked, notes, lambda *numbers: says is None or says.append(numbers)):
+        replies = {**group, **replies}
+    return replies
 
 
 def expected(prompt):
@@ -67,15 +67,15 @@ def expected(prompt):
     return reply_to({"messages": messages})["choices"][0]["message"]["content"]
 
 
-def errors(found):
-    return {name: completion.error for name, completion in found.items() if completion.error}
+def errors(replies):
+    return {name: completion.error for name, completion in replies.items() if completion.error}
 
 
 def test_each_prompt_gets_its_reply_in_one_batch(server, notes):
     asked, says = prompts(7), []
-    found = post(server, notes, asked, says)
-    assert {name: completion.text for name, completion in found.items()} == {n: expected(p) for n, p in asked.items()}
-    assert {(c.tokens_in, c.tokens_out, c.finish) for c in found.values()} == {(7, 2, "stop")}
+    replies = post(server, notes, asked, says)
+    assert {name: completion.text for name, completion in replies.items()} == {n: expected(p) for n, p in asked.items()}
+    assert {(c.tokens_in, c.tokens_out, c.finish) for c in replies.values()} == {(7, 2, "stop")}
     assert server.sizes() == [7]
     assert server.completions == 0
     assert notes.values == {}
@@ -109,9 +109,9 @@ def test_files_are_as_large_as_they_may_be(server, notes):
 def test_a_prompt_larger_than_a_file_fails_alone(server, notes):
     asked = prompts(3)
     large = key("answer", "large")
-    found = post(server, notes, {**asked, large: Prompt("", (), "", "x" * 5000)}, batch={"largest_bytes": 2000})
-    assert errors(found) == {large: "its request is larger than batch.largest_bytes (2,000)"}
-    assert len(found) == 4
+    replies = post(server, notes, {**asked, large: Prompt("", (), "", "x" * 5000)}, batch={"largest_bytes": 2000})
+    assert errors(replies) == {large: "its request is larger than batch.largest_bytes (2,000)"}
+    assert len(replies) == 4
 
 
 @pytest.mark.parametrize("odd", ["reversed", "byte order mark", "empty lines", "in the error file"])
@@ -119,15 +119,15 @@ def test_the_order_and_the_form_of_the_output_do_not_matter(server, notes, odd):
     asked = prompts(5)
 
     def lines(requests):
-        made = [line_of(each) for each in requests]
-        marked, spaced = ["\ufeff" + made[0], *made[1:]], ["", *made, "", ""]
-        return {"reversed": made[::-1], "byte order mark": marked, "empty lines": spaced}.get(odd, made[:2])
+        right = [line_of(each) for each in requests]
+        marked, spaced = ["\ufeff" + right[0], *right[1:]], ["", *right, "", ""]
+        return {"reversed": right[::-1], "byte order mark": marked, "empty lines": spaced}.get(odd, right[:2])
 
     server.output = lines
     if odd == "in the error file":
         server.errors = lambda requests: [line_of(each) for each in requests[2:]]
-    found = post(server, notes, asked)
-    assert {name: completion.text for name, completion in found.items()} == {n: expected(p) for n, p in asked.items()}
+    replies = post(server, notes, asked)
+    assert {name: completion.text for name, completion in replies.items()} == {n: expected(p) for n, p in asked.items()}
 
 
 def test_lines_that_are_no_replies_are_counted_and_their_prompts_fail(server, notes, caplog):
@@ -151,15 +151,15 @@ def test_lines_that_are_no_replies_are_counted_and_their_prompts_fail(server, no
 
     server.output = lines
     with caplog.at_level(logging.WARNING, "ohr"):
-        found = post(server, notes, asked)
+        replies = post(server, notes, asked)
     missing = "batch batch-0 has no line for this prompt in its files"
-    assert errors(found) == dict.fromkeys(names[2:], missing)
-    assert found[names[0]].text == expected(asked[names[0]])
+    assert errors(replies) == dict.fromkeys(names[2:], missing)
+    assert replies[names[0]].text == expected(asked[names[0]])
     said = "1 line about a prompt for the second time, 3 lines without a reply in JSON, 2 lines about no prompt of the "
     assert caplog.messages == [f"batch batch-0: passed over {said}batch, 1 line of more than 4 MB"]
     assert notes.values == {}  # the next run asks again
     server.output = lambda requests: [line_of(each) for each in requests]
-    left = {name: prompt for name, prompt in asked.items() if found[name].error}
+    left = {name: prompt for name, prompt in asked.items() if replies[name].error}
     assert errors(post(server, notes, left)) == {}
     assert server.sizes() == [6, 4]
 
@@ -176,8 +176,8 @@ def test_some_requests_fail(server, notes):
 
     server.output = lambda requests: [line_of(requests[3])]
     server.errors = wrong
-    found = post(server, notes, asked)
-    assert errors(found) == {
+    replies = post(server, notes, asked)
+    assert errors(replies) == {
         names[0]: "was not done in time",
         names[1]: f"server answered 400: bad {KEY}",
         names[2]: 'not a chat completion: {"choices": []}',
@@ -191,9 +191,9 @@ def test_a_batch_that_ends_early_keeps_what_it_has(server, notes, ends, why):
     asked = prompts(4)
     server.ends, server.faults = ends, [{"message": "no such model", "line": 1}, {"code": "x"}]
     server.output = lambda requests: [line_of(each) for each in requests[:2]]
-    found = post(server, notes, asked)
+    replies = post(server, notes, asked)
     done = 0 if ends == "failed" else 2
-    assert errors(found) == dict.fromkeys(list(asked)[done:], f"batch batch-0 {why}")
+    assert errors(replies) == dict.fromkeys(list(asked)[done:], f"batch batch-0 {why}")
     assert notes.values == {}
 
 
@@ -201,8 +201,8 @@ def test_the_key_is_sent_and_never_comes_back(server, notes, monkeypatch):
     monkeypatch.setenv("TEST_API_KEY", KEY)
     server.errors = lambda requests: [error_line(requests[0], "x", f"the key {KEY} is wrong")]
     server.output = lambda requests: []
-    found = post(server, notes, prompts(1), api_key_env="TEST_API_KEY")
-    assert set(errors(found).values()) == {"the key *** is wrong"}
+    replies = post(server, notes, prompts(1), api_key_env="TEST_API_KEY")
+    assert set(errors(replies).values()) == {"the key *** is wrong"}
 
 
 SENT_ONCE = ["upload", "create", "look", "fetch"]
@@ -214,8 +214,8 @@ def test_a_server_that_fails_at_a_stage_costs_no_second_batch(server, notes, at)
     server.refuses = {at: [(500, "oops")]}
     server.looks = 0
     first = post(server, notes, asked)
-    found = post(server, notes, {name: p for name, p in asked.items() if name not in first or first[name].error})
-    whole = {**first, **found}
+    replies = post(server, notes, {name: p for name, p in asked.items() if name not in first or first[name].error})
+    whole = {**first, **replies}
     assert errors(whole) == {}
     assert server.sizes() == [3]
 
@@ -223,26 +223,26 @@ def test_a_server_that_fails_at_a_stage_costs_no_second_batch(server, notes, at)
 def test_a_batch_that_was_made_without_a_reply_is_found_in_the_list(server, notes):
     for other in range(5):
         server.create({"input_file_id": "", "metadata": None if other % 2 else {"ohr": "another"}})
-    made = server.create
+    create_one = server.create
 
     def create(body):
-        made(body)
+        create_one(body)
         for other in range(3):
-            made({"input_file_id": "", "metadata": {"ohr": f"later {other}"}})
+            create_one({"input_file_id": "", "metadata": {"ohr": f"later {other}"}})
         return {"error": "the reply was lost"}
 
     server.create = create
-    found = post(server, notes, prompts(3))
-    assert errors(found) == {}
+    replies = post(server, notes, prompts(3))
+    assert errors(replies) == {}
     assert server.asked.count("create") == 1
     assert server.asked.count("list") == 2
 
 
 def test_a_batch_of_which_nobody_knows_whether_it_was_sent_is_not_sent_again(server, notes):
-    made = server.create
+    create_one = server.create
 
     def create(body):
-        made(body)
+        create_one(body)
         return {"error": "the reply was lost"}
 
     server.create = create
@@ -259,8 +259,8 @@ def test_replies_that_came_meanwhile_are_not_asked_again(server, notes):
     asked = prompts(2)
     first, second = asked
     notes.put_many({first: {"text": "there", "tokens_in": 3}})
-    found = post(server, notes, asked)
-    assert (found[first].text, found[second].text) == ("there", expected(asked[second]))
+    replies = post(server, notes, asked)
+    assert (replies[first].text, replies[second].text) == ("there", expected(asked[second]))
     assert server.sizes() == [1]
 
 
@@ -271,8 +271,8 @@ def test_a_page_image_that_cannot_be_made_fails_its_own_prompt(server, notes):
 
     model = OpenAIVision(base_url=server.url, model="m", batch={"poll_seconds": 0.01})
     asked = {"a" * 64: Prompt("", (), "", "what?", Broken([1])), "b" * 64: Prompt("", (), "", "why?")}
-    found = {name: each for some in model.post(asked, notes, lambda *_: None) for name, each in some.items()}
-    assert errors(found) == {"a" * 64: "no page image: OSError: no such file"}
+    replies = {name: each for group in model.post(asked, notes, lambda *_: None) for name, each in group.items()}
+    assert errors(replies) == {"a" * 64: "no page image: OSError: no such file"}
     assert server.sizes() == [1]
 
 
@@ -281,13 +281,13 @@ def test_a_key_that_is_refused_for_a_while_costs_nothing(server, notes):
     assert errors(post(server, notes, prompts(2))) == {}
     server.refuses = {"look": [(401, "who are you?")] * 3}
     (reason,) = set(errors(post(server, notes, prompts(2, 9))).values())
-    assert reason.endswith("401: who are you?; it goes on there, and the next run looks again")
+    assert reason.endswith("401: who are you?; it continues there, and the next run looks again")
 
 
 def test_a_batch_that_was_refused_is_forgotten(server, notes):
     server.refuses = {"create": [(400, '{"error": "enqueued token limit reached"}')]}
-    found = post(server, notes, prompts(2))
-    (reason,) = set(errors(found).values())
+    replies = post(server, notes, prompts(2))
+    (reason,) = set(errors(replies).values())
     assert reason == 'the batch was not sent: the service answered 400: {"error": "enqueued token limit reached"}'
     assert notes.values == {}
     assert errors(post(server, notes, prompts(2))) == {}
@@ -308,7 +308,7 @@ def test_a_server_that_answers_something_else(server, notes, says):
     assert reason.startswith("the batch was not sent: not what a batch API answers: ")
 
 
-def test_a_batch_that_the_server_does_not_know_any_more_is_sent_anew_by_the_next_run(server, notes):
+def test_a_batch_that_the_server_does_not_know_any_more_is_sent_again_by_the_next_run(server, notes):
     server.refuses = {"look": [(404, "no such batch")]}
     (reason,) = set(errors(post(server, notes, prompts(2))).values())
     assert reason == "batch batch-0: the service answered 404: no such batch"
@@ -319,7 +319,7 @@ def test_a_batch_that_the_server_does_not_know_any_more_is_sent_anew_by_the_next
 def test_a_server_that_is_away_for_long_is_looked_at_again_by_the_next_run(server, notes):
     server.refuses = {"look": [(503, "away")] * 20}
     (reason,) = set(errors(post(server, notes, prompts(2))).values())
-    further = "; it goes on there, and the next run looks again"
+    further = "; it continues there, and the next run looks again"
     assert reason == f"batch batch-0: the service answered 503: away{further}"
     assert errors(post(server, notes, prompts(2))) == {}
     assert server.sizes() == [2]
@@ -335,9 +335,9 @@ def test_a_batch_gives_replies_to_prompts_that_were_not_asked_again(server, note
     server.refuses = {"look": [(503, "away")] * 20}
     post(server, notes, asked)
     wanted = dict(list(asked.items())[:2])
-    found = post(server, notes, {**wanted, **prompts(3, 20)})
-    assert errors(found) == {}
-    assert set(found) == {*asked, *prompts(3, 20)}
+    replies = post(server, notes, {**wanted, **prompts(3, 20)})
+    assert errors(replies) == {}
+    assert set(replies) == {*asked, *prompts(3, 20)}
     assert server.sizes() == [5, 3]
 
 
@@ -360,10 +360,10 @@ def test_page_images_are_batched_too(server, notes):
     image = np.zeros((30, 40, 3), np.uint8)
     prompt = Prompt("", (), "", "what is it?", (image,))
     model = OpenAIVision(base_url=server.url, model="m", batch={"poll_seconds": 0.01})
-    (found,) = [each for some in model.post({"a" * 64: prompt}, notes, lambda *_: None) for each in some.values()]
+    (replies,) = [each for group in model.post({"a" * 64: prompt}, notes, lambda *_: None) for each in group.values()]
     (line,) = server.requests(server.batches["batch-0"])
     kinds = [part["type"] for part in line["body"]["messages"][0]["content"]]
-    assert (kinds, found.text) == (["image_url", "text"], reply_to(line["body"])["choices"][0]["message"]["content"])
+    assert (kinds, replies.text) == (["image_url", "text"], reply_to(line["body"])["choices"][0]["message"]["content"])
 
 
 @pytest.mark.parametrize("batch", [{"poll": 3}, {"poll_seconds": 0}, {"largest_requests": 0}, "yes", {"window": ""}])

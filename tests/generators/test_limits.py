@@ -31,7 +31,7 @@ def limited(server, **how):
 def test_prompts_go_out_at_the_pace_of_the_limit(chat_server):
     began = time()
     given = list(limited(chat_server, requests_per_minute=600).answer(prompts(30)))
-    assert [one.text for one in given] == [f"echo number {number}" for number in range(30)]
+    assert [reply.text for reply in given] == [f"echo number {number}" for number in range(30)]
     assert time() - began > (30 - 11) * 62 / 600 - 0.1  # those of a second may go at once
     assert len(chat_server.requests) == 30
 
@@ -49,20 +49,20 @@ def test_tokens_have_a_pace_too_and_replies_correct_it(chat_server):
     began = time()
     # the prompts have 6 tokens here and 7 at the server; their replies may have 100, and have 3
     given = list(limited(chat_server, tokens_per_minute=2400, max_tokens=100, concurrency=1).answer(prompts(12)))
-    assert all(one.error is None for one in given)
+    assert all(reply.error is None for reply in given)
     assert time() - began > 12 * 10 * 62 / 2400 - 1.5
     assert time() - began < 12 * 106 * 62 / 2400
 
 
 def test_to_wait_for_the_limit_is_not_to_wait_for_a_reply(chat_server):
     given = list(limited(chat_server, requests_per_minute=40, timeout=1.0, concurrency=3).answer(prompts(4)))
-    assert [one.error for one in given] == [None] * 4
+    assert [reply.error for reply in given] == [None] * 4
 
 
 def test_a_busy_server_that_asks_to_wait_is_not_given_up(chat_server):
     chat_server.replies = [(429, {"retry-after": "0.01"}, "slow down")] * 25
     given = list(limited(chat_server, concurrency=1).answer(prompts(26)))
-    assert [one.error for one in given] == ["server answered 429: slow down"] * 25 + [None]
+    assert [reply.error for reply in given] == ["server answered 429: slow down"] * 25 + [None]
     chat_server.replies = [(429, {}, "slow down")] * 25
     given = list(limited(chat_server, concurrency=1).answer(prompts(26)))
     assert given[25].error == "not asked: 20 prompts in a row failed: server answered 429"
@@ -72,7 +72,7 @@ def test_a_busy_server_holds_all_prompts(chat_server):
     chat_server.replies = [(429, {"retry-after": "2", "content-type": "text/html"}, "<html>slow down</html>")]
     began = time()
     given = list(limited(chat_server, requests_per_minute=6000, retries=1, concurrency=1).answer(prompts(3)))
-    assert [one.error for one in given] == [None] * 3
+    assert [reply.error for reply in given] == [None] * 3
     assert time() - began > 1.9
 
 
@@ -81,7 +81,7 @@ def test_headers_of_a_reply_are_followed(chat_server):
     chat_server.replies = [(200, says, completion("a"))]
     began = time()
     given = list(limited(chat_server, requests_per_minute=6000, concurrency=1).answer(prompts(2)))
-    assert [one.error for one in given] == [None, None]
+    assert [reply.error for reply in given] == [None, None]
     assert time() - began > 1.4
 
 

@@ -77,7 +77,7 @@ def test_requests_are_spread_over_the_minute(tmp_path, clock):
     assert 7 < times[-1] < 9
 
 
-def test_a_reply_gives_back_what_it_did_not_take(tmp_path, clock):
+def test_a_reply_returns_what_it_did_not_take(tmp_path, clock):
     account = opened(tmp_path, clock, tokens=1000)
     first = sent(account, clock, prompt=100, longest=900)
     assert account.wait(100, 900, "b") > 50
@@ -158,7 +158,7 @@ def test_headers_that_say_nothing(tmp_path, clock, remaining, reset):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"turn": 5}', '{"requests": {"spent": {"x": "y"}}}', "\0" * 20])
-def test_a_damaged_account_begins_anew(tmp_path, clock, content):
+def test_a_damaged_account_is_empty_again(tmp_path, clock, content):
     account = opened(tmp_path, clock, requests=1)
     account.path.write_text(content)
     assert isinstance(account.wait(10, 10, "a"), Sent)

@@ -18,7 +18,7 @@ _PHASE = "replies in batches"
 
 
 class Aside:
-    """Runs calls that wait; they end with the process, and the server goes on.
+    """Runs calls that wait; they end with the process, and the server continues.
 
     Args:
         context: of the steps; no time limit holds.
@@ -45,14 +45,14 @@ class Aside:
         Thread(target=run, name=f"ohr-aside-{number}", daemon=True).start()
         return future
 
-    def say_what_goes_on(self) -> None:
-        """Say that batches go on at their servers, where there are any: the run is about to end."""
+    def report_batches(self) -> None:
+        """Report that batches continue at their servers, where there are any: the run is about to end."""
         with self._lock:
             files = sum(files for files, _, _ in self._said.values())
         if files:
-            goes = "goes" if files == 1 else "go"
+            verb = "continues" if files == 1 else "continue"
             _log.warning(
-                "%s %s on at the server; the same command continues there", counted(files, "batch", "batches"), goes
+                "%s %s at the server; the same command waits for the replies", counted(files, "batch", "batches"), verb
             )
 
     def _say(self, number: int, *numbers: int) -> None:

@@ -30,7 +30,7 @@ _TOGETHER = 500
 """Replies that are handed on, and stored, together."""
 Replied = dict[str, Completion]
 Say = Callable[[int, int, int], None]
-"""Tells how many batches are at the server, how many of their replies are there, and how many there will be."""
+"""Reports how many batches are at the server, how many of their replies are there, and how many there will be."""
 
 
 @dataclass
@@ -89,11 +89,11 @@ class Batches:
             yield from self._attempt(noted, self._continue)
         with TemporaryDirectory(prefix="ohr-") as folder:
             requests = {name: prompt for name, prompt in prompts.items() if name in left and name not in there}
-            for made in self._files(requests, body, Path(folder)):
-                if isinstance(made, dict):
-                    yield made
+            for part in self._files(requests, body, Path(folder)):
+                if isinstance(part, dict):
+                    yield part
                     continue
-                path, names = made
+                path, names = part
                 openings = {name: prompts[name].opening for name in names}
                 noted = Noted(key("batch", sorted(names), token_hex(8)), openings)
                 self.notes.put_many({noted.name: asdict(noted), **{_place(name): noted.name for name in names}})
@@ -103,9 +103,9 @@ class Batches:
     def _noted(self, prompts: Iterable[str]) -> list[Noted]:
         """Return the batches under way that have some of the prompts."""
         places = self.notes.get_many([_place(name) for name in prompts])
-        found = self.notes.get_many({name for name in places.values() if isinstance(name, str)})
-        noted = [Noted(**each) for each in found.values() if {*each} == {*Noted.__dataclass_fields__}]
-        lost = [each for each in noted if not each.file]  # killed before its file was there: its prompts are sent anew
+        records = self.notes.get_many({name for name in places.values() if isinstance(name, str)})
+        noted = [Noted(**each) for each in records.values() if {*each} == {*Noted.__dataclass_fields__}]
+        lost = [each for each in noted if not each.file]  # killed before its file was there: its prompts are sent again
         for each in lost:
             self._forget(each)
         return [each for each in noted if each.file]
@@ -149,7 +149,7 @@ class Batches:
             yield dict.fromkeys(noted.openings, _failed(reason))
         else:
             self._waiting.append(_Waiting(noted))
-            self._tell()
+            self._report()
 
     def _send(self, noted: Noted, path: Path) -> None:
         noted.file = self.server.upload(path, noted.name)
@@ -170,9 +170,9 @@ class Batches:
         try:
             noted.id = self.server.create(noted.file, noted.name, self.settings.window)
         except Failure as failure:
-            if _is_certain(failure) or not (made := self.server.created(noted.name)):
+            noted.id = "" if _is_certain(failure) else self.server.created(noted.name)
+            if not noted.id:
                 raise
-            noted.id = made
         self._note(noted)
 
     def _wait(self) -> Iterator[Replied]:
@@ -194,12 +194,12 @@ class Batches:
                         continue
                     if gone:
                         self._forget(waiting.noted)
-                    further = "" if gone else "; it goes on there, and the next run looks again"
+                    further = "" if gone else "; it continues there, and the next run looks again"
                     reason = _failed(f"batch {waiting.noted.id}: {failure}{further}")
                     yield dict.fromkeys(waiting.noted.openings, reason)
                 self._waiting.remove(waiting)
                 self._ended += len(waiting.noted.openings)
-            self._tell()
+            self._report()
             if self._waiting:
                 Event().wait(self.settings.poll_seconds)
 
@@ -210,9 +210,9 @@ class Batches:
                 if file := state.get(name):
                     path = Path(folder) / name
                     self.server.fetch(str(file), path)
-                    found = replies.read(path)
-                    while some := dict(islice(found, _TOGETHER)):
-                        yield some
+                    lines = replies.read(path)
+                    while group := dict(islice(lines, _TOGETHER)):
+                        yield group
         if said := replies.said():
             _log.warning("batch %s: passed over %s", noted.id, said)
         reason = _failed(f"batch {noted.id} {_ending(state)}")
@@ -225,7 +225,7 @@ class Batches:
     def _forget(self, noted: Noted) -> None:
         self.notes.discard([noted.name, *map(_place, noted.openings)])
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         there = self._ended + sum(each.there for each in self._waiting)
         total = self._ended + sum(len(each.noted.openings) for each in self._waiting)
         self.say(len(self._waiting), there, total)
@@ -252,7 +252,7 @@ def _there(state: Mapping[str, Any], most: int) -> int:
 
 
 def _ending(state: Mapping[str, Any]) -> str:
-    """Say why a batch that has ended has no reply to a prompt."""
+    """Return why a batch that has ended has no reply to a prompt."""
     status = str(state.get("status"))
     if status == "completed":
         return "has no line for this prompt in its files"
