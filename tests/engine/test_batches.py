@@ -124,14 +124,23 @@ def started(home, text):
     return subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.PIPE, text=True)
 
 
+def kill_at_stage(home, server):
+    """Start a run, and kill it while it waits for the reply at which the server stalls."""
+    with started(home, spec(server)) as process:
+        until = monotonic() + 100
+        while not server.reached.wait(0.1) and process.poll() is None and monotonic() < until:
+            pass
+        os.killpg(process.pid, signal.SIGKILL)
+        message = process.communicate()[1]
+    assert server.reached.is_set(), message
+    server.stalls = ""
+    server.go.set()
+
+
 @pytest.mark.parametrize("stage", ["upload", "create", "look", "fetch"])
 def test_a_run_that_was_killed_sends_no_batch_twice(home, server, stage):
     server.stalls = stage
-    with started(home, spec(server)) as process:
-        assert server.reached.wait(100)
-        os.killpg(process.pid, signal.SIGKILL)
-    server.stalls = ""
-    server.go.set()
+    kill_at_stage(home, server)
     finished = home.run(spec(server))
     assert finished.ledger.failures == []
     assert len(server.batches) == 1
@@ -144,11 +153,7 @@ def test_a_run_that_was_killed_between_two_files_fetches_both_and_stores_each_re
     server.looks, server.stalls = 0, "fetch errors"
     server.output = lambda requests: [line_of(each) for each in requests[:5]]
     server.errors = lambda requests: [line_of(each) for each in requests[5:]]
-    with started(home, spec(server)) as process:
-        assert server.reached.wait(100)
-        os.killpg(process.pid, signal.SIGKILL)
-    server.stalls = ""
-    server.go.set()
+    kill_at_stage(home, server)
     names = [each["custom_id"] for each in server.requests(server.batches["batch-0"])]
     assert open_store(home.store).has_many(names) == set(names[:5])
     finished = home.run(spec(server))
