@@ -8,10 +8,13 @@ from functools import partial
 from io import BytesIO
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, Strict
 
-from ohr.contracts import Completion, Conversation, Generator, Image, Prompt
+from ohr.contracts import Completion, Conversation, Generator, Image, Notes, Prompt, execution
 from ohr.files.images import bounded
+from ohr.models.batch.batches import Batches
+from ohr.models.batch.server import open_server
+from ohr.models.batch.settings import Batch
 from ohr.models.chat_client import ChatClient, fields_of
 from ohr.models.chat_server import ChatServer
 
@@ -67,6 +70,16 @@ class OpenAI(ChatServer, Generator, kind="openai"):
         ),
     ]
 
+    batch: Annotated[
+        Annotated[bool, Strict()] | Batch,
+        execution("Send prompts in files, for replies within a day: true, or a mapping of its fields."),
+    ] = False
+
+    @property
+    def posts(self) -> int:
+        """The most prompts of a file; 0 where each is sent by itself."""
+        return self._batch.largest_requests if self.batch else 0
+
     def identity(self) -> Mapping[str, object]:
         """Leave out later fields that are not used, so that replies from before them are found again."""
         made = super().identity()
@@ -79,6 +92,17 @@ class OpenAI(ChatServer, Generator, kind="openai"):
     def answer(self, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Answer each prompt, in order; a request that keeps failing is a completion with an error."""
         yield from self.in_order(f"generator {self.kind}", prompts, self._ask)
+
+    def post(
+        self, prompts: Mapping[str, Prompt], notes: Notes, say: Callable[[int, int, int], None]
+    ) -> Iterator[dict[str, Completion]]:
+        """Answer prompts in batch files; see Generator."""
+        with open_server(f"generator {self.kind}", self) as server:
+            yield from Batches(server, notes, self._batch, say).replies(prompts, self._asked)
+
+    @property
+    def _batch(self) -> Batch:
+        return self.batch if isinstance(self.batch, Batch) else Batch()
 
     def chat(self, conversations: Sequence[Conversation]) -> Iterator[Completion]:
         """Continue each conversation, in order, as `answer` does; a turn without pictures is sent as one text."""

@@ -21,8 +21,8 @@ from ohr.contracts.system import System
 from ohr.errors import DataError
 from ohr.messages.secrets import without_key, without_passwords
 from ohr.messages.variables import VARIABLE, fill
-from ohr.models.chat_client import Failure
 from ohr.models.chat_server import announce, check_variable
+from ohr.models.completions import Failure
 from ohr.models.tries import Tries
 
 from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, parsed, refuse_error, searched, text_of

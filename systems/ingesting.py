@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ohr.child import call
 from ohr.errors import DataError
-from ohr.models.chat_client import Failure
+from ohr.models.completions import Failure
 from ohr.registry import choices
 
 from .http_reply import JsonPath, excerpt, parsed, refuse_error, searched, shown

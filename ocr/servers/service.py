@@ -18,8 +18,9 @@ from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.messages.secrets import without_key
-from ohr.models.chat_client import Failure, retry_after
 from ohr.models.chat_server import check_key, key_of
+from ohr.models.completions import Failure
+from ohr.models.rate_headers import retry_after
 from ohr.models.tries import Tries
 
 from ..formats import azure, docling, mistral, paddleocr

@@ -14,7 +14,7 @@ from ohr.contracts.benchmark import (
 )
 from ohr.contracts.chunking import Chunker
 from ohr.contracts.conversation import Box, Conversation, PageId, Picture, Turn
-from ohr.contracts.generation import Generator
+from ohr.contracts.generation import Generator, Notes
 from ohr.contracts.metric import (
     AnyMetric,
     Case,
@@ -100,6 +100,7 @@ __all__ = [
     "Metric",
     "NoisyImage",
     "NoisyText",
+    "Notes",
     "OcrBackend",
     "Outcome",
     "Page",

@@ -1,11 +1,11 @@
 """Generators: prompts in, completions out."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import Field
 
@@ -14,6 +14,22 @@ from ohr.contracts.stage import Stage
 from ohr.contracts.values import Completion, Prompt
 
 _CUT = "cut the message, which is longer than its window"
+
+
+class Notes(Protocol):
+    """Keeps JSON values under keys, each whole or not at all; a kill after the return loses none."""
+
+    def get_many(self, keys: Collection[str]) -> dict[str, Any]:
+        """Read values; absent ones are left out."""
+        ...
+
+    def put_many(self, values: Mapping[str, Any]) -> None:
+        """Write values."""
+        ...
+
+    def discard(self, keys: Collection[str]) -> None:
+        """Remove values."""
+        ...
 
 
 class Generator(Stage):
@@ -38,6 +54,33 @@ class Generator(Stage):
     @abstractmethod
     def answer(self, prompts: Sequence[Prompt]) -> Iterable[Completion]:
         """Answer each prompt, in order, yielding as results come; a failed item is a Completion with an error."""
+
+    @property
+    def posts(self) -> int:
+        """The most prompts of a file, where prompts are sent in files and replies come much later; 0 where not."""
+        return 0
+
+    def post(
+        self,
+        prompts: Mapping[str, Prompt],
+        notes: Notes,
+        say: Callable[[int, int, int], None],
+    ) -> Iterator[Mapping[str, Completion]]:
+        """Answer prompts, by their names, in files; a run that ends on the way continues with what is under way.
+
+        It runs beside everything else, in a thread of the run's own process, and may take days.
+
+        Args:
+            prompts: their names are keys of the store: equal ones are of equal prompts, in every run.
+            notes: where it writes down what is under way.
+            say: reports how many files are at the server, how many of their replies are there, and how many there will
+                be.
+
+        Yields:
+            completions as they come, some perhaps twice, and those of other prompts that were in a file with these.
+            Each is stored before the next is asked for.
+        """
+        raise NotImplementedError(f"generator {self.kind} sends no files")
 
     def chat(self, conversations: Sequence[Conversation]) -> Iterable[Completion]:
         """Continue each conversation, in order, as `answer` does; override where there may be more than one message.

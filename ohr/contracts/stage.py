@@ -1,7 +1,7 @@
 """Parts of every stage: fields that are its YAML keys, a version, requirements, and an identity for the cache."""
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from inspect import get_annotations
 from typing import Any, ClassVar, Literal, get_args
@@ -79,11 +79,25 @@ class Stage(BaseModel, ABC):
         """Return what the stage occupies while it is open; override where it loads a model or uses several cores."""
         return Resources()
 
+    @property
+    def patient(self) -> bool:
+        """Whether it, or a stage in it, waits for a server's limits; the time limit of an item rests meanwhile."""
+        return any(part.patient for part in within(self) if part is not self)
+
     def identity(self) -> Mapping[str, object]:
         """Return the JSON values that decide the stage's results; override where a field is a path to content."""
         fields = type(self).model_fields
         dumped = self.model_dump(mode="json")
         return {name: value for name, value in dumped.items() if not _is_execution(fields[name].json_schema_extra)}
+
+
+def within(stage: Stage) -> Iterator[Stage]:
+    """Yield a stage and those in its fields, such as the model of an agent."""
+    yield stage
+    for _, value in stage:
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Stage):
+                yield from within(part)
 
 
 def _takes_flags(annotation: object) -> bool:

@@ -8,15 +8,19 @@ from typing import Protocol
 class Progress(Protocol):
     """Shows work as it is done."""
 
-    def update(self, phase: str, done: int, total: int) -> None:
-        """Show that `done` of `total` items of a phase are done; totals may grow. Called often: it must be quick."""
+    def update(self, phase: str, done: int, total: int, detail: str = "") -> None:
+        """Show that `done` of `total` items of a phase are done; totals may grow. Called often: it must be quick.
+
+        Args:
+            detail: what else there is to say.
+        """
         ...
 
 
 class Quiet:
     """Shows nothing."""
 
-    def update(self, phase: str, done: int, total: int) -> None:
+    def update(self, phase: str, done: int, total: int, detail: str = "") -> None:
         """Do nothing."""
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from time import monotonic
 
+from ohr.engine.executors.aside import Aside
 from ohr.engine.executors.base import Executor, NodeLost
 from ohr.engine.lanes import Lane, Task
 from ohr.engine.ledger import Ledger
@@ -22,6 +23,8 @@ _POLL = 0.25
 _HELD = 32_000_000
 """Characters of waiting prompts above which no more are made while others can be answered: as a prompt holds its
 passages twice, about 250 MB."""
+_HELD_FOR_FILES = 200_000_000
+"""The same where prompts are sent in files: as many as the largest file of a server takes, about 1.6 GB."""
 
 
 class Scheduler(Planner):
@@ -30,6 +33,7 @@ class Scheduler(Planner):
     Args:
         retries: how often an item that failed is tried again.
         seconds: limit of an item; None for no limit.
+        aside: runs what waits for hours.
     """
 
     def __init__(
@@ -38,12 +42,14 @@ class Scheduler(Planner):
         executor: Executor,
         ledger: Ledger,
         progress: Progress,
+        aside: Aside,
         *,
         retries: int = 0,
         seconds: float | None = None,
     ) -> None:
         super().__init__(store, progress, retries)
-        self.executor, self.ledger, self.seconds = executor, ledger, seconds
+        self.executor, self.ledger, self.seconds, self.aside = executor, ledger, seconds, aside
+        self._posted = Lane(alone=True)  # whole files, as many at once as there are
         self._lanes = {alone: Lane(alone) for alone in (False, True)}
         self._running: dict[Future[list[Result]], tuple[Lane, list[Task]]] = {}
         self._parked: list[Task] = []
@@ -52,21 +58,28 @@ class Scheduler(Planner):
 
     def settle(self, keys: Iterable[str]) -> None:
         """Run until each of these keys is made or has failed; other steps that are ready run as well."""
-        for name in keys:
-            while name in self._pending:
-                self._turn()
+        try:
+            for name in keys:
+                while name in self._pending:
+                    self._turn()
+        except KeyboardInterrupt:
+            self.aside.report_batches()
+            raise
 
     def _ready(self, task: Task, *, first: bool = False) -> None:
-        stage = task.step.work.stage
-        self._lanes[bool(stage and stage.resources().alone)].push(task, first=first)
+        work = task.step.work
+        alone = bool(work.stage and work.stage.resources().alone)
+        (self._posted if work.posted else self._lanes[alone]).push(task, first=first)
 
     def _turn(self) -> None:
         """Send tasks that are ready, and process those that have ended."""
         self._moved = False
         self._look_at_parked()
         for last, anything in ((False, False), (True, False), (True, True)):
-            for lane in self._lanes.values():
-                if not (last and (self._running or self._moved)):
+            for lane in (*self._lanes.values(), self._posted):
+                # what waits at a server may take hours: meanwhile others like it go out
+                busy = self._running if anything else [at for at, _ in self._running.values() if at is not self._posted]
+                if not (last and (busy or self._moved)):
                     self._send(lane, last=last, anything=anything)
         if self._running:
             timeout = _POLL if self._parked else EVERY
@@ -90,16 +103,32 @@ class Scheduler(Planner):
             last: what waits for more of its kind, too, as nothing else is under way.
             anything: work that makes more prompts, too, though memory holds many.
         """
-        free = self.executor.capacity(alone=lane.alone) - sum(at is lane for at, _ in self._running.values())
-        held = self._growth.held + sum(each.held for each in self._lanes.values())
-        full = held > _HELD and not anything
+        full = self._full() and not anything
+        free = 1
+        if lane is not self._posted:
+            free = self.executor.capacity(alone=lane.alone) - sum(at is lane for at, _ in self._running.values())
         while free > 0 and (ready := lane.take(free, self._pace, full=full, last=last)):
             if tasks := self._claimed(ready):
                 jobs = [Job(task.step.work, self._keys_of(task)) for task in tasks]
-                limit = self.seconds and self.seconds * sum(job.work.parts(job.ready) for job in jobs) + 60
-                future = self.executor.submit(run_jobs, jobs, alone=lane.alone, seconds=limit)
+                if lane is self._posted:
+                    future = self.aside.submit(jobs)
+                else:
+                    future = self.executor.submit(run_jobs, jobs, alone=lane.alone, seconds=self._most(jobs))
+                    free -= 1
                 self._running[future] = (lane, tasks)
-                free -= 1
+
+    def _full(self) -> bool:
+        """Report whether memory holds as many prompts as it may."""
+        waiting = self._growth.held + sum(lane.held for lane in self._lanes.values())
+        sent = [task for at, tasks in self._running.values() if at is self._posted for task in tasks]
+        posted = self._posted.held + sum(task.step.work.length for task in sent)
+        return waiting + posted > (_HELD_FOR_FILES if posted else _HELD)
+
+    def _most(self, jobs: Sequence[Job]) -> float | None:
+        """Return the seconds after which a worker is killed whatever it does; None where they may wait for a server."""
+        if self.seconds is None or any(job.work.stage and job.work.stage.patient for job in jobs[:1]):
+            return None
+        return self.seconds * sum(job.work.parts(job.ready) for job in jobs) + 60
 
     def _claimed(self, tasks: Sequence[Task]) -> list[Task]:
         """Leave out the tasks that another run has done or is doing."""
@@ -176,7 +205,7 @@ class Scheduler(Planner):
         self.ledger.tokens.update(result.tokens)
         self.ledger.seconds[kind] += result.seconds
         self._pace[kind] = 0.8 * self._pace.get(kind, result.seconds) + 0.2 * result.seconds
-        if stage := task.step.work.stage:
+        if (stage := task.step.work.stage) and not task.step.work.posted:  # a day at a server is no pace
             self.ledger.took(type(stage).family, stage.kind, result.seconds, len(task.step.outputs))
         if result.steps or result.needs:
             self._grow(task, result)
@@ -185,7 +214,7 @@ class Scheduler(Planner):
             self._finish(task)
             return
         for name, why in result.errors.items():
-            task.attempts[name] += 1
+            task.attempts[name] += self.retries + 1 if task.step.work.posted else 1  # the next run asks again
             task.errors[name] = why
         self._try_again(task, list(result.errors))
 

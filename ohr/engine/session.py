@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ohr.dataset.inputs import Inputs
+from ohr.engine.executors.aside import Aside
 from ohr.engine.executors.base import Executor
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
@@ -54,6 +55,6 @@ class Session:
         """Return a scheduler for this session."""
         if self.executor is None:
             raise ValueError("a session without an executor runs nothing")
-        return Scheduler(
-            self.store, self.executor, self.ledger, self.progress, retries=spec.retries, seconds=spec.limits.seconds
-        )
+        aside, limits = Aside(self.context, self.progress), spec.limits
+        everything = self.store, self.executor, self.ledger, self.progress, aside
+        return Scheduler(*everything, retries=spec.retries, seconds=limits.seconds)

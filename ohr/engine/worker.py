@@ -7,7 +7,7 @@ import resource
 import shutil
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -113,13 +113,24 @@ def _store(values: Mapping[str, Any]) -> None:
 
 
 def _run(jobs: Sequence[Job]) -> Sequence[Result]:
-    """Run steps of one kind and stage in one call."""
-    context, work = _this.context, jobs[0].work
-    assert context is not None, "the worker was not prepared"
-    began = perf_counter()
+    """Run steps of one kind and stage in one call, in this process as a worker."""
+    assert _this.context is not None, "the worker was not prepared"
+    try:
+        return run_some(jobs, _this.context, _this.hold)
+    finally:
+        _restore()
+
+
+def run_some(jobs: Sequence[Job], context: Context, hold: Callable[[Stage | None], None]) -> Sequence[Result]:
+    """Run steps of one kind and stage in one call.
+
+    Args:
+        hold: opens their stage.
+    """
+    work, began = jobs[0].work, perf_counter()
     try:
         with context.watch:
-            _this.hold(work.stage)
+            hold(work.stage)
             ready = [(job.work, job.ready) for job in jobs]
             reports = work.run_together(ready, context) if work.window else [work.run(jobs[0].ready, context)]
     except InputsGone as gone:
@@ -129,8 +140,6 @@ def _run(jobs: Sequence[Job]) -> Sequence[Result]:
     except (Exception, SystemExit) as error:  # a plugin may raise anything: its item fails, the run continues
         held: list[object] = [getattr(work, field.name) for field in fields(work)] if is_dataclass(work) else []
         return [fault_of(error, *(part for part in held if isinstance(part, Stage)))] * len(jobs)
-    finally:
-        _restore()
     for report in reports:
         report.seconds = report.seconds or (perf_counter() - began) / len(jobs)
     return reports

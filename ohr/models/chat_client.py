@@ -1,34 +1,32 @@
 """Requests to a chat server: one deadline for a whole reply, more tries, and nothing of the key in what comes back."""
 
-import json
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
-from time import monotonic, time
-from typing import Any, Literal
+from time import monotonic
+from typing import Any
 
 from ohr import extras
 from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
+from ohr.models.allowance import Allowance, Sent, new_turn
+from ohr.models.completions import LARGEST, Failure, completion_of, excerpt
+from ohr.models.rate_headers import retry_after
+from ohr.models.request_size import size_of
+from ohr.models.waiting import waits
 
 _PASSING = frozenset({408, 409, 425, 429})
 """Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
 REFUSED = frozenset({401, 402, 403})
 """Status codes of a key that is refused, whatever it is asked."""
-_WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"})
-_WHOLE |= {"tool_calls", "tool_use", "function_call"}
-_CUT = frozenset({"length", "max_tokens", "model_length", "max_length", "max_output_tokens"})
-_FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
-"""Names of the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error, and where
-a server says nothing the reply is whole."""
+_BUSY = 429
+"""Status code of a server that was asked too often."""
 _ABOUT_THE_PROMPT = frozenset({400, 413, 422})
 """Status codes of requests that cannot be answered: too long, too large, not well formed."""
-_LARGEST = 4 << 20
-"""Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
-_LONGEST_WAIT = 60.0
-"""Seconds; a server that asks for more is asked again after this time."""
 _SERIES = 20
 """Failed prompts in a row, for one reason, after which the server is not asked any more."""
+_LOOK = 0.25
+"""Most seconds between two looks for room in a limit per minute: a reply may give some back."""
 _REST = 60.0
 """Seconds for which a key that was refused is not tried again; a key or a right that was just given gets its chance."""
 _REFUSALS = 3
@@ -37,19 +35,13 @@ _refusals: dict[tuple[str, str, str], tuple[int, float, str]] = {}
 """By address, model and key, how often in a row this process was refused, when it was last, and why it was first."""
 
 
-class Failure(Exception):
-    """A request without an answer.
+@dataclass
+class _Reply:
+    """A reply as far as it is known, also where it is no completion."""
 
-    Args:
-        reason: for people.
-        series: what failures of the same cause have in common; empty where the prompt itself may be the cause.
-        wait: seconds before another try; None if another try would fail the same way.
-        refused: the key is refused, whatever it is asked.
-    """
-
-    def __init__(self, reason: str, series: str = "", wait: float | None = None, *, refused: bool = False) -> None:
-        super().__init__(reason)
-        self.series, self.wait, self.refused = series, wait, refused
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    tokens: tuple[int, int] = (0, 0)
 
 
 @dataclass
@@ -65,6 +57,7 @@ class ChatClient:
         timeout: seconds for one try, from the first byte sent to the last one received. All tries of a prompt, and the
             waits between them, have `retries + 1` times as many.
         backoff: seconds before the second try, doubled before each further one.
+        allowance: what may be asked in a minute; None for no limit. To wait for it counts in no time limit.
     """
 
     http: Any
@@ -75,8 +68,10 @@ class ChatClient:
     timeout: float
     retries: int
     backoff: float
+    allowance: Allowance | None = None
     series: str = field(default="", init=False)
     failed: int = field(default=0, init=False)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)  # those that wait keep their order
 
     async def ask(self, body: Callable[[], Mapping[str, Any]], opening: str, *, slow: bool = True) -> Completion:
         """Return a reply without its opening, or a completion with an error; raises nothing.
@@ -115,8 +110,10 @@ class ChatClient:
         end = anyio.current_time() + self.timeout * (self.retries + 1)
         for turn in range(self.retries + 1):
             try:
+                began, sent = anyio.current_time(), await self._admitted(body)
+                end += anyio.current_time() - began
                 with anyio.fail_after(min(self.timeout, end - anyio.current_time())):
-                    return await self._once(body, opening)
+                    return await self._counted(body, opening, sent)
             except TimeoutError:
                 failure = Failure(f"no whole reply within {self.timeout:g} s from {self.url}", "no reply in time", 0.0)
             except Failure as caught:
@@ -131,7 +128,28 @@ class ChatClient:
             await anyio.sleep(pause)
         raise failure
 
-    async def _once(self, body: Mapping[str, Any], opening: str) -> Completion:
+    async def _admitted(self, body: Mapping[str, Any]) -> Sent | None:
+        """Wait until the limits per minute have room for a request; None where there are no limits."""
+        if self.allowance is None:
+            return None
+        prompt, longest = size_of(body, counted=self.allowance.tokens is not None)
+        async with self._turn:
+            turn = new_turn()
+            while not isinstance(sent := self.allowance.wait(prompt, longest, turn), Sent):
+                waits()
+                await asyncio.sleep(min(sent, _LOOK))
+        return sent
+
+    async def _counted(self, body: Mapping[str, Any], opening: str, sent: Sent | None) -> Completion:
+        """Ask once, and count what it took of the limits per minute."""
+        reply = _Reply()
+        try:
+            return await self._once(body, opening, reply)
+        finally:
+            if self.allowance and sent:
+                self.allowance.settle(sent, reply.tokens, reply.headers, busy=reply.status == _BUSY)
+
+    async def _once(self, body: Mapping[str, Any], opening: str, reply: "_Reply") -> Completion:
         httpx, anyio = extras.load("httpx", "openai"), extras.load("anyio", "openai")
         began = anyio.current_time()
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
@@ -142,14 +160,17 @@ class ChatClient:
         except httpx.RequestError as error:
             reason = self._masked(str(error)) or type(error).__name__
             raise Failure(f"cannot reach {self.url}: {reason}", f"cannot reach {self.url}", 0.0) from error
-        status = response.status_code
+        status, reply.status, reply.headers = response.status_code, response.status_code, response.headers
         if status != 200:
-            refused = status in REFUSED or (status == 429 and "insufficient_quota" in text)
+            refused = status in REFUSED or (status == _BUSY and "insufficient_quota" in text)
             hint = "; " + self._about_key() if status in (401, 403) else ""
-            series = "" if status in _ABOUT_THE_PROMPT else f"server answered {status}"
             wait = retry_after(response.headers) if passes(status) and not refused else None
-            raise Failure(f"server answered {status}: {_excerpt(text)}{hint}", series, wait, refused=refused)
-        return _completion(text, round(anyio.current_time() - began, 4), opening)
+            asks_to_wait = status == _BUSY and wait  # it is well, and has a limit
+            series = "" if status in _ABOUT_THE_PROMPT or asks_to_wait else f"server answered {status}"
+            raise Failure(f"server answered {status}: {excerpt(text)}{hint}", series, wait, refused=refused)
+        completion = completion_of(text, round(anyio.current_time() - began, 4), opening)
+        reply.tokens = completion.tokens_in, completion.tokens_out
+        return completion
 
     def _about_key(self) -> str:
         if not self.key_name:
@@ -166,8 +187,8 @@ async def _read(response: Any) -> bytes:
     body = bytearray()
     async for part in response.aiter_bytes():
         body += part
-        if len(body) > _LARGEST:
-            raise Failure(f"the reply is larger than {_LARGEST >> 20} MB", "the reply is too large")
+        if len(body) > LARGEST:
+            raise Failure(f"the reply is larger than {LARGEST >> 20} MB", "the reply is too large")
     return bytes(body)
 
 
@@ -197,66 +218,3 @@ def noted(url: str, model: str, key: str, reason: str, *, refusal: bool = False)
 def passes(status: int) -> bool:
     """Report whether a request with this status code is worth another try."""
     return status in _PASSING or status >= 500
-
-
-def _completion(text: str, seconds: float, opening: str) -> Completion:
-    try:
-        text.encode()  # not UTF-8 where this fails
-        reply = json.loads(text)
-        choice = reply["choices"][0]
-        reason = choice.get("finish_reason")
-        ending = reason.lower() if isinstance(reason, str) else ""
-        message = choice.get("message", {} if ending in _CUT else None)
-        content, refusal = _text(message.get("content")), message.get("refusal") or ending in _FILTERED
-        usage = reply.get("usage")
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise Failure(f"not a chat completion: {_excerpt(text)}", "not a chat completion", 0.0) from error
-    if refusal:
-        why = refusal if isinstance(refusal, str) else "content filter"
-        raise Failure(f"the model refused to answer: {_excerpt(why)}")
-    if choice.get("error") or (ending and ending not in _WHOLE | _CUT):
-        why = f"the server ended the reply early ({reason})"
-        raise Failure(f"{why}: {_excerpt(json.dumps(choice.get('error') or content))}", why, 0.0)
-    finish: Literal["stop", "length"] = "length" if ending in _CUT else "stop"
-    counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    model = reply.get("model")
-    named = model if isinstance(model, str) else ""
-    return Completion(content.removeprefix(opening), *counts, seconds, finish, model=named)
-
-
-def _text(content: Any) -> str:
-    """Return the content of a message: a text, or the texts among its parts; nothing where a model only thought.
-
-    Raises:
-        TypeError, AttributeError: it is something else.
-    """
-    if content is None or isinstance(content, str):
-        return content or ""
-    parts = [content] if isinstance(content, dict) else content
-    if not isinstance(parts, list):
-        raise TypeError("content is neither text nor parts")
-    return "".join(part.get("text") or "" for part in parts if part.get("type", "text") in ("text", "output_text"))
-
-
-def _count(usage: Any, name: str) -> int:
-    """Read a token count; some servers leave it out, or write something else."""
-    value = usage.get(name) if isinstance(usage, dict) else 0
-    return value if isinstance(value, int) else 0
-
-
-def retry_after(headers: Mapping[str, str]) -> float:
-    """Return the seconds that a server wants a client to wait, which it may name as a date; 0 where it does not say."""
-    said = headers.get("retry-after", "0")
-    try:
-        wait = float(headers["retry-after-ms"]) / 1000 if "retry-after-ms" in headers else float(said)
-    except ValueError:
-        try:
-            wait = parsedate_to_datetime(said).timestamp() - time()
-        except (ValueError, OverflowError):
-            return 0.0
-    return min(wait, _LONGEST_WAIT) if wait > 0 else 0.0  # also for nan
-
-
-def _excerpt(text: str) -> str:
-    line = " ".join(text.encode("utf-8", "replace").decode().split())
-    return line[:200] or "(empty)"

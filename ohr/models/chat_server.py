@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from ohr import extras
 from ohr.contracts import execution
 from ohr.errors import MissingKey, PluginError
+from ohr.models.allowance import allowance
 from ohr.models.chat_client import ChatClient
 
 _log = logging.getLogger(__name__)
@@ -40,6 +41,15 @@ class ChatServer(BaseModel):
     timeout: Annotated[float, execution("Seconds for one whole reply.", gt=0)] = 120.0
     retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 4
     backoff: Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)] = 1.0
+    requests_per_minute: Annotated[
+        int | None, execution("The server's limit, for all that ask its model with this key; waiting is free.", gt=0)
+    ] = None
+    tokens_per_minute: Annotated[int | None, execution("The same for tokens, of prompts and replies.", gt=0)] = None
+
+    @property
+    def patient(self) -> bool:
+        """Whether it waits for its turn under a limit per minute."""
+        return self.requests_per_minute is not None or self.tokens_per_minute is not None
 
     def check_server(self, owner: str) -> None:
         """Raise when a library or the key is missing, or when the key cannot be one; asks the server nothing.
@@ -75,9 +85,10 @@ class ChatServer(BaseModel):
         with anyio.start_blocking_portal() as portal:
             safe = self.base_url.startswith("https")
             # at each request the pool looks at every idle connection; to open one without TLS costs less than that
-            limits = httpx.Limits(max_connections=None, max_keepalive_connections=None if safe else _IDLE)
-            http = httpx.AsyncClient(timeout=None, limits=limits, verify=safe)  # to read certificates takes 20 ms
-            settings = (self.timeout, self.retries, self.backoff)
+            pool = httpx.Limits(max_connections=None, max_keepalive_connections=None if safe else _IDLE)
+            http = httpx.AsyncClient(timeout=None, limits=pool, verify=safe)  # to read certificates takes 20 ms
+            per_minute = (self.requests_per_minute, self.tokens_per_minute)
+            settings = (self.timeout, self.retries, self.backoff, allowance(self.base_url, self.model, key, per_minute))
             client = ChatClient(http, self.base_url, self.model, key, self.api_key_env, *settings)
             with portal.wrap_async_context_manager(http):
                 limit, loop = asyncio.Semaphore(self.concurrency), portal.call(asyncio.get_running_loop)

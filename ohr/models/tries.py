@@ -6,7 +6,9 @@ from time import monotonic, sleep
 from typing import Any
 
 from ohr import extras
-from ohr.models.chat_client import REFUSED, Failure, noted, passes, refused, retry_after
+from ohr.models.chat_client import REFUSED, noted, passes, refused
+from ohr.models.completions import Failure
+from ohr.models.rate_headers import retry_after
 
 _NOT_DONE = frozenset({429, 503})
 """Status codes of requests that were not carried out."""
@@ -43,8 +45,9 @@ class Tries:
         """
         httpx = extras.load("httpx", "openai")
         if known := refused(*self.asked):
-            raise Failure(known)
+            raise Failure(known, refused=True)
         for turn in range(self.retries + 1):
+            status = 0
             try:
                 reply = send()
                 status = reply.status_code
@@ -53,7 +56,7 @@ class Tries:
                     return reply
                 problem = f"the service answered {status}: {self.masked(reply.text)}"
                 if status in REFUSED:
-                    raise Failure(noted(*self.asked, problem, refusal=True))
+                    raise Failure(noted(*self.asked, problem, refusal=True), refused=True, status=status)
                 again = passes(status) and (repeatable or status in _NOT_DONE)
                 wait = retry_after(reply.headers) if again else None
             except httpx.RequestError as error:
@@ -63,4 +66,4 @@ class Tries:
             if wait is None or turn == self.retries or monotonic() + pause >= end:
                 break
             sleep(pause)
-        raise Failure(problem)
+        raise Failure(problem, status=status)

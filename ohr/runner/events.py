@@ -21,7 +21,7 @@ class EventLog:
     """Writes the progress of a run into its folder, and passes it on.
 
     Each line has `time` (UTC) and `event`: `phase` with phase, done, total and rate (items a second since the phase
-    began); `failure` with stage, item and reason; `started`, `finished` or `stopped`.
+    began), of batches also detail; `failure` with stage, item and reason; `started`, `finished` or `stopped`.
     """
 
     def __init__(self, folder: Path, shown: Progress) -> None:
@@ -31,16 +31,17 @@ class EventLog:
         self._written: dict[str, float] = {}
         self.write("started")
 
-    def update(self, phase: str, done: int, total: int) -> None:
+    def update(self, phase: str, done: int, total: int, detail: str = "") -> None:
         """Record how far a phase is: at most once a second, and when it ends."""
-        self._shown.update(phase, done, total)
+        self._shown.update(phase, done, total, *([detail] if detail else []))
         now = monotonic()
         since, before = self._begun.setdefault(phase, (now, done))
         if done < total and now - self._written.get(phase, 0.0) < _EVERY:
             return
         self._written[phase] = now
         rate = (done - before) / (now - since) if now > since else 0.0
-        self.write("phase", phase=phase, done=done, total=total, rate=round(rate, 3))
+        more = {"detail": detail} if detail else {}
+        self.write("phase", phase=phase, done=done, total=total, rate=round(rate, 3), **more)
 
     def write(self, event: str, **more: Any) -> None:
         """Write one line."""

@@ -9,6 +9,7 @@ from ohr.registry import Registry, choices
 from ohr.spec.file_keys import SpecFile
 from ohr.spec.model import KnowledgeBase, Named, names
 from ohr.spec.noise_chain import fault_of
+from ohr.spec.servers import limits_that_differ
 from ohr.spec.source import Note, Where
 
 Entry = tuple[Where, Mapping[str, Any]]
@@ -54,6 +55,9 @@ def misfits(
     """
     yield from _of_stages(set(file.evaluate), file, named, searches)
     yield from _of_metrics(set(file.evaluate), benchmark, named["metrics"])
+    yield from limits_that_differ(
+        [*(base.ocr for base in bases), *(item.stage for items in named.values() for item in items)]
+    )
     conditions = {base.condition: base for base in bases}
     for place, name in enumerate(file.attribution.of if file.attribution else ()):
         base = conditions.get(name)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -21,12 +21,14 @@ class Context:
         inputs: documents, questions and ground truth of the run.
         watch: the time limit of an item.
         given_up: models that this process has given up during the run, with the time and the reason.
+        say: reports how many files of prompts are at servers, how many replies are there, and how many there will be.
     """
 
     store: Store
     inputs: Inputs
     watch: Watch = field(default_factory=Watch)
     given_up: dict[str, tuple[float, str]] = field(default_factory=dict)
+    say: Callable[[int, int, int], None] = lambda *_: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,11 @@ class Work(ABC):
     def window(self) -> int:
         """Return how many works of its kind and stage run in one call, at most; 0 where each runs by itself."""
         return 0
+
+    @property
+    def posted(self) -> bool:
+        """Whether it waits for hours: it runs in a thread of the run's process, and what failed is not tried again."""
+        return False
 
     @property
     def length(self) -> int:

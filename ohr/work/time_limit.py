@@ -2,10 +2,13 @@
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
+from threading import RLock
 from types import FrameType
 from typing import Self
+
+from ohr.models.waiting import heard_by
 
 _TIMES = 3
 """Exceptions that a block may swallow before the process is killed."""
@@ -19,21 +22,42 @@ class Watch:
     """Kills this process by SIGALRM when an item takes longer than `seconds`; None for no limit.
 
     Use it as a context around one item; `restart` begins the next part of an item that has many, such as an answer.
+    It restarts while the item waits for its turn at a server.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
         self.seconds = seconds
+        self._items = 0  # for which the limit holds; 0 where it rests
+        self._lock = RLock()
+        self._scope = ExitStack()
+
+    def __reduce__(self) -> tuple[type["Watch"], tuple[float | None]]:
+        return Watch, (self.seconds,)
 
     def __enter__(self) -> Self:
         if self.seconds:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             self.restart()
+            self._scope.enter_context(heard_by(self._wait))
         return self
 
     def restart(self, items: int = 1) -> None:
         """Restart the time limit, for as many items as follow at once."""
         if self.seconds:
-            signal.setitimer(signal.ITIMER_REAL, self.seconds * items)
+            with self._lock:
+                self._items = items
+                signal.setitimer(signal.ITIMER_REAL, self.seconds * items)
+
+    def _rest(self) -> None:
+        with self._lock:
+            self._items = 0
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _wait(self) -> None:
+        """Restart the limit, from whichever thread waits, unless it rests."""
+        with self._lock:
+            if self._items:
+                self.restart(self._items)
 
     @contextmanager
     def interrupting(self, most: float) -> Iterator[None]:
@@ -57,6 +81,7 @@ class Watch:
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)
             raise _Stopped
 
+        self._rest()
         signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
         try:
@@ -70,4 +95,5 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         if self.seconds:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._rest()
+            self._scope.close()

@@ -37,12 +37,13 @@ class Bars:
         self._display = display
         self._bars: dict[str, TaskID] = {}
 
-    def update(self, phase: str, done: int, total: int) -> None:
+    def update(self, phase: str, done: int, total: int, detail: str = "") -> None:
         """Show a phase; its bar goes when it ends."""
+        shown = f"{phase} ({detail})" if detail else phase
         if phase not in self._bars and done < total:
-            self._bars[phase] = self._display.add_task(phase, total=total)
+            self._bars[phase] = self._display.add_task(shown, total=total)
         if phase in self._bars:
-            self._display.update(self._bars[phase], completed=done, total=total)
+            self._display.update(self._bars[phase], completed=done, total=total, description=shown)
             if done >= total:
                 self._display.remove_task(self._bars.pop(phase))
 
@@ -56,14 +57,14 @@ class Lines:
         self._printed = monotonic()
         self._begun: dict[str, tuple[float, int]] = {}
 
-    def update(self, phase: str, done: int, total: int) -> None:
+    def update(self, phase: str, done: int, total: int, detail: str = "") -> None:
         """Print a line if it is time for one."""
         now = monotonic()
         since, before = self._begun.setdefault(phase, (now, done))
         if now - self._printed >= self._silence:
             self._printed = now
             rate = (done - before) / max(now - since, 1e-9)
-            report(f"{phase}: {done:,} of {total:,} ({rate:.1f}/s)")
+            report(f"{phase}: {done:,} of {total:,} ({detail or f'{rate:.1f}/s'})")
 
 
 def _display() -> "Display":

@@ -59,7 +59,14 @@ class Answer(Work):
     @property
     def window(self) -> int:
         """Return the most prompts of one call."""
+        if self.posted:
+            return self.generator.posts
         return _WINDOW if self.generator.resources().alone else _SMALL
+
+    @property
+    def posted(self) -> bool:
+        """Whether prompts are sent in files."""
+        return self.generator.posts > 0
 
     @property
     def length(self) -> int:
@@ -76,10 +83,31 @@ class Answer(Work):
         reports = [Report() for _ in jobs]
         there = context.store.has_many([ready.outputs[0] for _, ready in jobs])
         left = [(*job, report) for job, report in zip(jobs, reports, strict=True) if job[1].outputs[0] not in there]
+        if jobs[0][0].posted:
+            cls._post(context, left)
+            return reports
         for place, reason in in_order(left, partial(cls._ask, context)).items():
             _, ready, report = left[place]
             report.errors[ready.outputs[0]] = reason
         return reports
+
+    @classmethod
+    def _post(cls, context: Context, jobs: Sequence[tuple[Self, Ready, Report]]) -> None:
+        """Send the prompts in files, and keep the replies as they come: each once, also those of other prompts."""
+        generator, store = jobs[0][0].generator, context.store
+        reports = {ready.outputs[0]: report for _, ready, report in jobs}
+        prompts = {ready.outputs[0]: with_images(work.prompt, work.pages, store) for work, ready, _ in jobs}
+        left = set(reports)
+        for completions in generator.post(prompts, store, context.say):
+            checked = {name: checked_completion(completion) for name, completion in completions.items()}
+            whole = {name: completion for name, completion in checked.items() if completion.error is None}
+            there = store.has_many(whole)
+            store.put_many({name: completion for name, completion in whole.items() if name not in there})
+            for name in left.intersection(checked):
+                _count(name, checked[name], reports[name])
+            left -= checked.keys()
+        for name in left:
+            reports[name].errors[name] = "the generator stopped early"
 
     @classmethod
     def _ask(cls, context: Context, jobs: Sequence[tuple[Self, Ready, Report]]) -> tuple[int, str, int]:
@@ -103,14 +131,18 @@ class Answer(Work):
 
 
 def _keep(output: str, completion: Completion, store: Store, report: Report) -> None:
+    _count(output, completion, report)
+    if completion.error is None:
+        store.put(output, completion)
+
+
+def _count(output: str, completion: Completion, report: Report) -> None:
     report.calls["answers"] += 1
     report.tokens["in"] += completion.tokens_in
     report.tokens["out"] += completion.tokens_out
     report.calls["truncated prompts"] += completion.truncated
     report.calls["empty replies"] += completion.error is None and not without_thoughts(completion.text).strip()
-    if completion.error is None:
-        store.put(output, completion)
-    else:
+    if completion.error is not None:
         report.errors[output] = completion.error
 
 

@@ -1,0 +1,141 @@
+"""The files and batches of a server with OpenAI's API.
+
+https://platform.openai.com/docs/api-reference/batch, https://platform.openai.com/docs/api-reference/files
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+from ohr import extras
+from ohr.messages.secrets import without_key
+from ohr.models.chat_server import ChatServer, key_of
+from ohr.models.completions import Failure, excerpt
+from ohr.models.tries import Tries
+
+_ENDPOINT = "/v1/chat/completions"
+_PAGE = 100
+"""Batches of one page of the server's list, at most."""
+_PAGES = 100
+"""Pages that are looked through: a batch that was just made is on the first."""
+_MARK = "ohr"
+"""The metadata in which a batch has its name."""
+
+
+@contextmanager
+def open_server(owner: str, server: ChatServer) -> Iterator["BatchServer"]:
+    """Open a client of a server.
+
+    Args:
+        owner: the beginning of messages.
+    """
+    httpx = extras.load("httpx", "openai")
+    secret, url = key_of(owner, server.base_url, server.api_key_env), server.base_url.rstrip("/")
+    masked = partial(without_key, key=secret)
+    asked = (server.base_url, server.model, secret)
+    tries = Tries(url, asked, server.retries, server.backoff, lambda text: excerpt(masked(text)))
+    headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+    with httpx.Client(headers=headers, timeout=server.timeout, verify=url.startswith("https")) as http:
+        yield BatchServer(http, url, tries, server.timeout, masked)
+
+
+class _Downloaded(NamedTuple):
+    status_code: int
+    headers: Mapping[str, str]
+    text: str
+
+
+@dataclass
+class BatchServer:
+    """Sends and fetches files, and starts batches; every verb raises a Failure where the server does not do it.
+
+    Args:
+        http: an httpx.Client with the key.
+        url: the API's root.
+        seconds: longest time of one try.
+        masked: removes the key from a text.
+    """
+
+    http: Any
+    url: str
+    tries: Tries
+    seconds: float
+    masked: Callable[[str], str]
+
+    def upload(self, path: Path, name: str) -> str:
+        """Upload a file of requests; returns the server's name of it."""
+
+        def send() -> Any:
+            with path.open("rb") as file:
+                parts = {"file": (f"{name}.jsonl", file, "application/jsonl")}
+                return self.http.post(f"{self.url}/files", data={"purpose": "batch"}, files=parts)
+
+        return self._id(self._json(send))
+
+    def create(self, file: str, name: str, window: str) -> str:
+        """Start a batch; returns the server's name of it.
+
+        Where the connection fails, nobody knows whether the server has it: it is sent once.
+        """
+        body = {"input_file_id": file, "endpoint": _ENDPOINT, "completion_window": window, "metadata": {_MARK: name}}
+        return self._id(self._json(lambda: self.http.post(f"{self.url}/batches", json=body), repeatable=False))
+
+    def created(self, name: str) -> str:
+        """Look for a batch in the server's list, by its metadata; "" where it is not there."""
+        for batch in self._listed():
+            metadata = batch.get("metadata")
+            if isinstance(metadata, dict) and metadata.get(_MARK) == name:
+                return self._id(batch)
+        return ""
+
+    def look(self, batch: str) -> Mapping[str, Any]:
+        """Return the state of a batch."""
+        return self._json(lambda: self.http.get(f"{self.url}/batches/{batch}"))
+
+    def fetch(self, file: str, path: Path) -> None:
+        """Write the content of a file, as far as the server sends it."""
+
+        def send() -> _Downloaded:
+            with self.http.stream("GET", f"{self.url}/files/{file}/content") as reply, path.open("wb") as out:
+                if reply.status_code != 200:
+                    return _Downloaded(reply.status_code, reply.headers, reply.read().decode("utf-8", "replace"))
+                for part in reply.iter_bytes():
+                    out.write(part)
+                return _Downloaded(200, reply.headers, "")
+
+        self._sent(send)
+
+    def _listed(self) -> Iterator[Mapping[str, Any]]:
+        after: dict[str, str] = {}
+        for _ in range(_PAGES):
+            params = {"limit": str(_PAGE), **after}
+            page = self._json(lambda params=params: self.http.get(f"{self.url}/batches", params=params))  # type: ignore[misc]
+            batches = page.get("data")
+            found = [batch for batch in batches if isinstance(batch, dict)] if isinstance(batches, list) else []
+            yield from found
+            if not (found and page.get("has_more")):
+                return
+            after = {"after": str(found[-1].get("id"))}
+
+    def _json(self, send: Callable[[], Any], *, repeatable: bool = True) -> Mapping[str, Any]:
+        reply = self._sent(send, repeatable=repeatable)
+        try:
+            value = reply.json()
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise Failure(f"not what a batch API answers: {self.tries.masked(reply.text)}")
+        return value
+
+    def _sent(self, send: Callable[[], Any], *, repeatable: bool = True) -> Any:
+        end = monotonic() + self.seconds * (self.tries.retries + 1)
+        return self.tries.sent(send, end, repeatable=repeatable)
+
+    def _id(self, value: Mapping[str, Any]) -> str:
+        if not value.get("id"):
+            raise Failure(f"not what a batch API answers: there is no `id` in {self.tries.masked(str(value))}")
+        return str(value["id"])

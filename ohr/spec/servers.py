@@ -1,0 +1,33 @@
+"""Rules for the servers that a spec asks, over all its plugins."""
+
+from collections.abc import Iterable, Iterator
+
+from ohr.contracts import Generator, Stage
+from ohr.contracts.stage import within
+from ohr.spec.model import Spec
+from ohr.spec.source import Note
+
+_LIMITS = ("requests_per_minute", "tokens_per_minute")
+
+
+def limits_that_differ(stages: Iterable[Stage]) -> Iterator[Note]:
+    """Yield limits that differ for one model of a server: it counts all that ask it with one key."""
+    known: dict[tuple[object, ...], tuple[object, ...]] = {}
+    for stage in dict.fromkeys(part for each in stages for part in within(each)):
+        fields = dict(stage)
+        if _LIMITS[0] not in fields:
+            continue
+        server = fields["base_url"], fields["model"], fields["api_key_env"]
+        limits = tuple(fields[name] for name in _LIMITS)
+        if known.setdefault(server, limits) != limits:
+            names = " and ".join(_LIMITS)
+            says = f"is asked with different limits: give {names} the same values wherever it is named"
+            yield ((), f"{fields['model']} at {fields['base_url']} {says}")
+
+
+def sent_singly(spec: Spec) -> Iterator[str]:
+    """Report agents whose models have `batch`, which is not used."""
+    for agent in spec.agents:
+        models = [part for part in within(agent.stage) if isinstance(part, Generator) and part.posts]
+        if models:
+            yield f"{agent.name}: `batch` is for prompts; the calls of an agent wait for each other and are sent singly"

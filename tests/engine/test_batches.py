@@ -1,0 +1,195 @@
+"""Runs whose prompts are sent in batches: the results are those without, and no kill makes a batch sent twice."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from shutil import rmtree
+from time import monotonic, sleep
+
+import pytest
+
+from ohr.store import open_store
+
+from ..batch_server import desk, error_line, line_of
+from .conftest import rows, warnings
+
+OHR = Path(sys.executable).with_name("ohr")
+SPEC = """\
+benchmark: {{kind: tiny}}
+knowledge_bases:
+  - {{name: clean}}
+  - {{name: read, ocr: {{kind: pixels}}}}
+chunker: {{kind: page}}
+retrievers: [{{kind: bm25, top_k: 2}}]
+generators: [{{kind: openai, base_url: "{url}", model: m, backoff: 0.0, retries: 0{batch}}}]
+"""
+BATCH = ", batch: {poll_seconds: 0.1}"
+JUDGE = 'metrics: [{{kind: judge, generator: {{kind: openai, base_url: "{url}", model: j{batch}}}}}]\n'
+
+
+@pytest.fixture
+def server():
+    with desk() as state:
+        yield state
+
+
+def spec(server, batch=BATCH, more=""):
+    return (SPEC + more).format(url=server.url, batch=batch)
+
+
+def table(finished, name="scores"):
+    return [str({key: value for key, value in row.items() if "second" not in key}) for row in rows(finished, name)]
+
+
+def again(home, text, **options):
+    rmtree(home.folder / "runs")
+    return home.run(text, **options)
+
+
+@pytest.mark.parametrize("more", ["", JUDGE], ids=["answers", "judged"])
+def test_results_are_those_of_prompts_that_are_sent_one_by_one(home, server, more):
+    batched = home.run(spec(server, more=more))
+    scores = table(batched)
+    assert server.completions == 0
+    prompts = sum(server.sizes())
+    assert len(server.sizes()) == (2 if more else 1)  # the prompts of all cells together, then those about the answers
+    assert table(again(home, spec(server, "", more))) == scores  # the same store: every reply is found
+    assert server.completions == 0
+    rmtree(home.store)
+    asked = again(home, spec(server, "", more))
+    assert server.completions == prompts
+    assert table(asked) == scores
+    assert (asked.ledger.calls, asked.ledger.tokens) == (batched.ledger.calls, batched.ledger.tokens)
+
+
+def test_replies_that_were_asked_one_by_one_are_not_batched(home, server):
+    home.run(spec(server, ""))
+    again(home, spec(server))
+    assert server.batches == {}
+
+
+def test_a_batch_that_waits_is_within_no_time_limit(home, server):
+    server.looks = 45
+    finished = home.run(spec(server) + "limits: {seconds: 4}\n", workers=1)
+    assert finished.ledger.failures == []
+    assert server.batches["batch-0"]["looks"] == 46
+
+
+def test_prompts_that_fail_are_asked_by_the_next_run_and_not_by_this_one(home, server):
+    server.output = lambda requests: [line_of(each) for each in requests[:3]]
+    server.errors = lambda requests: [
+        error_line(each, "batch_expired", "was not done in time") for each in requests[3:]
+    ]
+    first = home.run(spec(server))
+    (size,) = server.sizes()
+    reasons = {failure.reason for failure in first.ledger.failures if failure.stage == "generator"}
+    assert reasons == {"was not done in time"}
+    server.output, server.errors = lambda requests: [line_of(each) for each in requests], lambda requests: []
+    assert again(home, spec(server)).ledger.failures == []
+    assert server.sizes() == [size, size - 3]
+
+
+def test_two_generators_wait_side_by_side(home, server):
+    other = f'  - {{kind: openai, name: other, base_url: "{server.url}", model: n{BATCH}}}\n'
+    text = spec(server).replace("generators: [", "generators:\n  - ").replace("0.1}}]", "0.1}}") + other
+    begun = server.look
+
+    def look(name):
+        batch = begun(name)
+        return batch if len(server.batches) == 2 else {**batch, "status": "in_progress"}
+
+    server.look = look
+    assert home.run(text).ledger.failures == []
+    assert len(server.sizes()) == 2
+
+
+def test_an_agent_asks_one_by_one_and_the_run_says_so(home, server):
+    model = f'{{kind: openai, base_url: "{server.url}", model: m{BATCH}}}'
+    agents = f"agents: [{{kind: react, retriever: {{kind: bm25}}, model: {model}}}]\n"
+    text = spec(server).partition("retrievers")[0] + agents
+    finished = home.run(text)
+    assert server.batches == {}
+    assert server.completions > 0
+    says = "react: `batch` is for prompts; the calls of an agent wait for each other and are sent singly"
+    assert says in warnings(finished)
+
+
+def started(home, text):
+    """Start a run as a user does."""
+    home.write(text)
+    command = [OHR, "run", "spec.yaml", "--no-figures", "--no-report", "--trust-plugins", "--workers", "1"]
+    command += ["--store", "store", "--runs", "runs"]
+    return subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.PIPE, text=True)
+
+
+def kill_at_stage(home, server):
+    """Start a run, and kill it while it waits for the reply at which the server stalls."""
+    with started(home, spec(server)) as process:
+        until = monotonic() + 100
+        while not server.reached.wait(0.1) and process.poll() is None and monotonic() < until:
+            pass
+        os.killpg(process.pid, signal.SIGKILL)
+        message = process.communicate()[1]
+    assert server.reached.is_set(), message
+    server.stalls = ""
+    server.go.set()
+
+
+@pytest.mark.parametrize("stage", ["upload", "create", "look", "fetch"])
+def test_a_run_that_was_killed_sends_no_batch_twice(home, server, stage):
+    server.stalls = stage
+    kill_at_stage(home, server)
+    finished = home.run(spec(server))
+    assert finished.ledger.failures == []
+    assert len(server.batches) == 1
+    assert finished.ledger.calls["answers"] == server.sizes()[0]
+    assert server.asked.count("create") == 1
+    assert server.asked.count("upload") == (2 if stage == "upload" else 1)
+
+
+def test_a_run_that_was_killed_between_two_files_fetches_both_and_stores_each_reply_once(home, server):
+    server.looks, server.stalls = 0, "fetch errors"
+    server.output = lambda requests: [line_of(each) for each in requests[:5]]
+    server.errors = lambda requests: [line_of(each) for each in requests[5:]]
+    kill_at_stage(home, server)
+    names = [each["custom_id"] for each in server.requests(server.batches["batch-0"])]
+    assert open_store(home.store).has_many(names) == set(names[:5])
+    finished = home.run(spec(server))
+    assert finished.ledger.failures == []
+    assert finished.ledger.calls["answers"] == len(names) - 5
+    assert len(server.batches) == 1
+
+
+def test_only_prompts_without_replies_are_sent(home, server):
+    home.run(spec(server))
+    names = [each["custom_id"] for each in server.requests(server.batches["batch-0"])]
+    open_store(home.store).discard(names[3:5])
+    assert again(home, spec(server)).ledger.failures == []
+    assert server.sizes() == [len(names), 2]
+
+
+def test_ctrl_c_says_that_the_batch_continues(home, server):
+    server.looks = 10**6
+    with started(home, spec(server)) as process:
+        until = monotonic() + 100
+        while "look" not in server.asked and monotonic() < until:
+            sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        message = process.communicate()[1]
+    assert process.returncode == 130
+    assert "1 batch continues at the server; the same command waits for the replies" in message
+    assert "interrupted; run the same command again to resume" in message
+    server.looks = 0
+    assert home.run(spec(server)).ledger.failures == []
+    assert len(server.batches) == 1
+
+
+def test_progress_says_how_many_batches_and_replies_there_are(home, server):
+    finished = home.run(spec(server))
+    events = (finished.folder / "events.jsonl").read_text()
+    total = server.sizes()[0]
+    assert '"phase": "replies in batches"' in events
+    assert f'"total": {total}' in events
+    assert '"detail": "1 batch"' in events
