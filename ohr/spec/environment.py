@@ -29,7 +29,7 @@ def fault_of_variable(name: str, allowed: Collection[str]) -> str | None:
 def variables_of(keys: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the variables that a plugin sends to its server, from its keys or fields, each after the key with it."""
     name, headers = keys.get("api_key_env"), keys.get("headers")
-    if isinstance(name, str) and "base_url" in keys:
+    if isinstance(name, str) and ("base_url" in keys or "url" in keys):
         yield "api_key_env", name
     for value in headers.values() if isinstance(headers, Mapping) else ():
         yield from (("headers", variable) for variable in VARIABLE.findall(str(value)))
