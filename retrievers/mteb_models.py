@@ -141,8 +141,10 @@ class MtebEncoder:
         if not len(vectors):
             return np.zeros((0, self.loaded.dim), dtype=np.float32)
         stacked = np.stack(vectors).astype(np.float32)
+        if self.loaded.is_dot:
+            return stacked
         lengths = np.linalg.norm(stacked, axis=1, keepdims=True)
-        return stacked if self.loaded.is_dot else stacked / np.where(lengths > 0, lengths, 1)
+        return np.asarray(stacked / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
     def instructed(self, instruction: str) -> "MtebEncoder":
         """Return the same with an instruction for queries."""

@@ -45,7 +45,7 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
     packages: ClassVar[tuple[str, ...]] = ("qdrant-client",)
     embedder: Annotated[
         TextRetrieverPart, Field(validate_default=True, description="The retriever that embeds: dense or mteb.")
-    ] = {"kind": "dense"}  # type: ignore[assignment] # made into a retriever as any other is
+    ] = {"kind": "dense"}  # type: ignore[assignment] # noqa: RUF012 # made into a retriever as any other is
     url: Annotated[str | None, execution("A server, such as http://localhost:6333.", pattern=r"^https?://")] = None
     path: Annotated[Path | None, execution("A folder for the embedded engine in place of a server, or `:memory:`.")] = (
         None

@@ -24,7 +24,7 @@ from .vectors import Vectors, ranked
 _OLDEST = (1, 10)
 """The first version of a server that answers the requests sent here (Qdrant 1.10, July 2024: the query API)."""
 _FURTHER = 16
-"""Hits beyond k that are asked for, so that those as good as the k-th, of which a server gives any, can be put in order."""
+"""Hits asked for beyond k: a server gives any of those as good as the k-th, and the first ones count."""
 _LONGEST_BUILD = 3600.0
 """Seconds in which a server builds its graphs; half a million vectors take some minutes."""
 
@@ -76,14 +76,14 @@ class Engine:
         """Raise unless a server of a fitting version answers; returns a warning where Qdrant promises nothing."""
         info = self.ask(lambda: self.client.info())
         own, other = (_version(text) for text in (_client_version(), info.version))
-        if "qdrant" not in info.title.lower() or not other:
+        if "qdrant" not in info.title.lower() or not any(other):
             raise PluginError(
                 f"{self.owner}: {self.tries.place} is not a Qdrant server: it calls itself {info.title!r}"
             )
         if other < _OLDEST or other[0] != own[0]:
             raise PluginError(
-                f"{self.owner}: {self.tries.place} is Qdrant {info.version}, and the client {_client_version()} needs a "
-                f"version from {_OLDEST[0]}.{_OLDEST[1]} below {own[0] + 1}"
+                f"{self.owner}: {self.tries.place} is Qdrant {info.version}, and the client {_client_version()} needs "
+                f"a version from {_OLDEST[0]}.{_OLDEST[1]} below {own[0] + 1}"
             )
         if abs(other[1] - own[1]) <= 1:
             return ()
@@ -251,10 +251,10 @@ class Engine:
             sleep(0.5)
 
 
-def _version(text: str) -> tuple[int, int] | None:
-    """Read the first two numbers of a version; None where it has none."""
+def _version(text: str) -> tuple[int, int]:
+    """Read the first two numbers of a version; zeros where it has none."""
     numbers = list(islice((int(part) for part in text.split(".") if part.isdigit()), 2))
-    return (numbers[0], numbers[1]) if len(numbers) == 2 else None
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, 0)
 
 
 def _client_version() -> str:

@@ -85,7 +85,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             else:
                 status, headers, text = self._carried_out(state, path, json.loads(body) if body else None)
         if not status:
-            return self.connection.close()
+            self.connection.close()
+            return
         self.send_response(status)
         for name, value in {"content-type": "application/json", **headers}.items():
             self.send_header(name, value)

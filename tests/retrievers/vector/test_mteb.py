@@ -17,7 +17,6 @@ from ohr.retrievers.vector.dense import Dense
 from ohr.retrievers.vector.mteb import Mteb
 from ohr.testing import indexed
 
-from ...hub_cache import cached
 from .test_dense import chunks
 
 TEXTS = ("The feline slept on a rug.", "Interest rates were raised.", "Pour milk into the bowl.", "")
@@ -32,16 +31,9 @@ def pinned(name: str):
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """Put MiniLM's files into an empty cache of the hub, under any name and at the commit that mteb pins."""
-    home = tmp_path / "hub"
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(home))
-
-    def put(name: str, files: Path | None = None) -> str:
-        cached(home, name, pinned(name).revision, files or Path(folder_of("minilm")))
-        return name
-
-    return put
+def minilm_as(hub):
+    """Return a function that lets MiniLM's files, or others, stand for a model."""
+    return lambda name, files=None: minilm_as(name, files or Path(folder_of("minilm")))
 
 
 def scores(retriever, texts=TEXTS, queries=QUERIES):
@@ -49,19 +41,19 @@ def scores(retriever, texts=TEXTS, queries=QUERIES):
     return np.array([[hit.score for hit in sorted(hits, key=lambda hit: hit.place)] for hits in rankings])
 
 
-def test_minilm_gives_the_scores_of_dense(hub):
-    retriever = Mteb(model=hub(MINILM))
+def test_minilm_gives_the_scores_of_dense(minilm_as):
+    retriever = Mteb(model=minilm_as(MINILM))
     retriever.check()
     assert np.abs(scores(retriever) - scores(Dense())).max() < 1e-6
 
 
-def test_prompts_of_e5_come_before_queries_and_passages(hub):
-    ours = scores(Mteb(model=hub(E5)))
+def test_prompts_of_e5_come_before_queries_and_passages(minilm_as):
+    ours = scores(Mteb(model=minilm_as(E5)))
     assert np.abs(ours - scores(Dense(query_prompt="query: ", passage_prompt="passage: "))).max() < 1e-6
     assert np.abs(ours - scores(Dense())).max() > 1e-2
 
 
-def test_vectors_are_those_of_mteb_itself(hub):
+def test_vectors_are_those_of_mteb_itself(minilm_as):
     from datasets import Dataset
     from mteb import get_task
     from mteb._create_dataloaders import create_dataloader
@@ -69,7 +61,7 @@ def test_vectors_are_those_of_mteb_itself(hub):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        task, model = get_task("NQ").metadata, pinned(hub(E5)).load_model(device="cpu")
+        task, model = get_task("NQ").metadata, pinned(minilm_as(E5)).load_model(device="cpu")
     rows = Dataset.from_list([{"id": str(place), "text": text, "title": ""} for place, text in enumerate(TEXTS)])
     batches = create_dataloader(rows, task_metadata=task, prompt_type=PromptType.document)
     expected = model.encode(
@@ -80,8 +72,8 @@ def test_vectors_are_those_of_mteb_itself(hub):
     assert np.abs(made - expected / lengths).max() < 1e-6
 
 
-def test_instructions_come_before_queries_alone(hub):
-    name = hub("intfloat/multilingual-e5-large-instruct")  # mteb loads it in half precision
+def test_instructions_come_before_queries_alone(minilm_as):
+    name = minilm_as("intfloat/multilingual-e5-large-instruct")  # mteb loads it in half precision
     given = scores(Mteb(model=name, instruction="Find the law."))
     prompt = "Instruct: {}\nQuery: "
     assert np.abs(given - scores(Dense(query_prompt=prompt.format("Find the law."), passage_prompt=""))).max() < 5e-3
@@ -93,17 +85,17 @@ def test_instructions_come_before_queries_alone(hub):
     assert np.abs(default - named).max() > 5e-2
 
 
-def test_an_instruction_that_a_model_does_not_take_is_an_error(hub):
+def test_an_instruction_that_a_model_does_not_take_is_an_error(minilm_as):
     with pytest.raises(PluginError, match="e5-small-v2 takes no instruction in mteb: leave `instruction` out"):
-        Mteb(model=hub(E5), instruction="Find the law.").index(chunks(*TEXTS))
+        Mteb(model=minilm_as(E5), instruction="Find the law.").index(chunks(*TEXTS))
 
 
-def test_what_a_folder_states_and_mteb_overrides_is_a_note(hub, tmp_path):
+def test_what_a_folder_states_and_mteb_overrides_is_a_note(minilm_as, tmp_path):
     folder = tmp_path / "stating"
     shutil.copytree(folder_of("minilm"), folder)
     stated = {"prompts": {"query": "Q: ", "document": "D: "}, "similarity_fn_name": "euclidean"}
     (folder / "config_sentence_transformers.json").write_text(json.dumps(stated))
-    index = Mteb(model=hub(E5, folder)).index(chunks(*TEXTS))
+    index = Mteb(model=minilm_as(E5, folder)).index(chunks(*TEXTS))
     assert any("these will overwrite the default model prompts" in note for note in index.notes)
     wanted = f"{E5} is compared in mteb neither by cosine nor by inner product: scores are cosines in its place"
     assert wanted in index.notes
@@ -112,21 +104,21 @@ def test_what_a_folder_states_and_mteb_overrides_is_a_note(hub, tmp_path):
     )
 
 
-def test_the_similarity_that_mteb_uses_decides(hub, tmp_path):
+def test_the_similarity_that_mteb_uses_decides(minilm_as, tmp_path):
     folder = tmp_path / "dot"
     shutil.copytree(folder_of("minilm"), folder)
     (folder / "config_sentence_transformers.json").write_text(json.dumps({"similarity_fn_name": "dot"}))
     modules = json.loads((folder / "modules.json").read_text())
     (folder / "modules.json").write_text(json.dumps(modules[:2]))  # without the module that makes unit vectors
-    retriever = Mteb(model=hub(MINILM, folder))
+    retriever = Mteb(model=minilm_as(MINILM, folder))
     index = retriever.index(chunks(*TEXTS))
     assert f"mteb's registry states cosine for {MINILM}, and mteb compares it by dot: so do scores here" in index.notes
     assert np.abs(scores(retriever) - scores(Dense(model=str(folder), normalise=False))).max() < 1e-5
     assert scores(retriever).max() > 1.5
 
 
-def test_chunks_that_are_cut_are_counted(hub):
-    index = Mteb(model=hub(MINILM)).index(chunks("word " * 300, "short"))
+def test_chunks_that_are_cut_are_counted(minilm_as):
+    index = Mteb(model=minilm_as(MINILM)).index(chunks("word " * 300, "short"))
     assert index.notes == (
         f"1 of 2 different chunks longer than the 256 tokens that {MINILM} reads: 46 tokens cut off",
     )
@@ -155,15 +147,15 @@ def test_models_that_cannot_be_used_are_named(name, reason):
     assert reason in str(caught.value)
 
 
-def test_a_model_that_is_not_on_this_machine_is_an_error_before_any_work(hub):
+def test_a_model_that_is_not_on_this_machine_is_an_error_before_any_work(minilm_as):
     with pytest.raises(PluginError) as caught:
         Mteb(model=E5).check()
     assert f"retriever mteb: {E5} at revision '{pinned(E5).revision}' is not in the local cache" in str(caught.value)
 
 
-def test_an_unknown_task_is_an_error_before_any_work(hub):
+def test_an_unknown_task_is_an_error_before_any_work(minilm_as):
     with pytest.raises(PluginError, match=r"mteb has no task 'NQs'\. Did you mean NQ"):
-        Mteb(model=hub(MINILM), task="NQs").check()
+        Mteb(model=minilm_as(MINILM), task="NQs").check()
 
 
 def test_code_of_a_model_needs_trust():
@@ -171,9 +163,9 @@ def test_code_of_a_model_needs_trust():
         Mteb.model_validate({"model": E5, "trust_remote_code": True}, context={"registry": Registry()})
 
 
-def test_a_library_that_a_model_needs_is_named(hub):
+def test_a_library_that_a_model_needs_is_named(minilm_as):
     with pytest.raises(PluginError, match=r"missing required dependencies: pylate.* `pip install mteb\[pylate\]`"):
-        Mteb(model=hub("colbert-ir/colbertv2.0")).check()
+        Mteb(model=minilm_as("colbert-ir/colbertv2.0")).check()
 
 
 def test_the_commit_is_part_of_the_identity():
@@ -182,7 +174,7 @@ def test_the_commit_is_part_of_the_identity():
     assert identity(Mteb(model=E5)) != identity(Mteb(model=E5, task="NQ"))
 
 
-def test_late_interaction_is_compared_by_maxsim(hub, monkeypatch):
+def test_late_interaction_is_compared_by_maxsim(minilm_as, monkeypatch):
     """mteb loads this model with PyLate, which does not run beside sentence-transformers 6; its own wrapper does."""
     from mteb.models.model_implementations import MODEL_REGISTRY
     from mteb.models.sentence_transformer_wrapper import MultiVectorWrapper
@@ -191,7 +183,7 @@ def test_late_interaction_is_compared_by_maxsim(hub, monkeypatch):
     runs_here = {"loader": MultiVectorWrapper, "extra_requirements_groups": None}
     monkeypatch.setitem(MODEL_REGISTRY, name, pinned(name).model_copy(update=runs_here))
     _meta.cache_clear()
-    retriever = Mteb(model=hub(name), trust_remote_code=True)
+    retriever = Mteb(model=minilm_as(name), trust_remote_code=True)
     (hits,) = indexed(retriever, chunks(*TEXTS, TEXTS[0])).search([QUERIES[0]], 5)
     model, task = retriever.encoder().loaded.model, retriever.encoder().task
     query, passages = (
