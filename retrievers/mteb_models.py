@@ -1,12 +1,11 @@
-"""Models of mteb's registry (Muennighoff et al., EACL 2023): looked up, loaded, and asked as mteb asks them."""
+"""Models of mteb's registry: loaded by mteb, and asked as mteb asks them."""
 
-import inspect
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial, partialmethod
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +16,12 @@ from ohr.contracts import Image, execution
 from ohr.errors import PluginError
 from ohr.models.locate import Catalog
 from ohr.models.resident import resident
-from ohr.registry import choices
 
 from .embedders import EMBEDDERS
 from .models import ModelRetriever, TrustRemoteCode, quiet_transformers
+from .mteb_registry import Modality, model_meta, retrieval_task, task_of
 
-Modality = Literal["text", "image"]
 _HUB = Catalog({}, marks=(*EMBEDDERS.marks, "open_clip_config.json"))
-_IMAGE_TASK = "VidoreDocVQARetrieval"
-"""A task of mteb that searches pages of documents, as this retriever does: by default its prompt is used."""
 
 
 class MtebModel(ModelRetriever):
@@ -35,7 +31,7 @@ class MtebModel(ModelRetriever):
     packages: ClassVar[tuple[str, ...]] = ("mteb", "sentence-transformers", "transformers", "torch")
     modules: ClassVar[tuple[str, ...]] = ("torch", "mteb")
     modality: ClassVar[Modality] = "text"
-    """What the model embeds of a passage."""
+    """The form of a passage that the model embeds."""
     model: Annotated[str, Field(description="A name in mteb's registry, such as intfloat/e5-base-v2.")]
     revision: Annotated[str | None, Field(description="Commit of the model on the hub; by default mteb's.")] = None
     instruction: Annotated[
@@ -54,12 +50,12 @@ class MtebModel(ModelRetriever):
             meta._check_requirements()  # as its load_model does, but before any work
         except ImportError as error:
             raise PluginError(f"retriever {self.kind}: {' '.join(str(error).splitlines()[:2])}") from None
-        _task(self)
+        self._task()
         _HUB.check(f"retriever {self.kind}", meta.name, self._revision)
 
     def encoder(self) -> "MtebEncoder":
         """Return the model, which is loaded if it is not in memory."""
-        meta, task, revision = self._meta(), _task(self), self._revision
+        meta, task, revision = self._meta(), self._task(), self._revision
         owner = f"retriever {self.kind}"
         load = partial(_loaded, owner, meta.model_copy(update={"revision": revision}), self.device)
         loaded = resident(("mteb", self.model, revision, self.device), load)
@@ -91,8 +87,11 @@ class MtebModel(ModelRetriever):
     def _revision(self) -> str | None:
         return self.revision or self._meta().revision
 
+    def _task(self) -> Any:
+        return task_of(self.kind, self.task, self.instruction, self.modality)
+
     def _meta(self) -> Any:
-        return _meta(self.kind, self.model, self.modality, trusted=self.trust_remote_code)
+        return model_meta(self.kind, self.model, self.modality, trusted=self.trust_remote_code)
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ def _encoded(model: Any, task: Any, items: Sequence[Any], modality: Modality, ro
 
 
 class _Items:
-    """What mteb's wrappers ask of a data set: items of one modality, and the modality's name among its features."""
+    """A data set as mteb's wrappers read it: items of one modality, whose name is among its features."""
 
     def __init__(self, items: Sequence[Any], modality: Modality) -> None:
         self.items, self.features = items, {modality: None}
@@ -202,89 +201,6 @@ def _array(vector: Any) -> NDArray[Any]:
     return np.asarray(vector) if vector.dtype == np.float16 else np.asarray(vector, dtype=np.float32)
 
 
-@cache
-def _meta(kind: str, name: str, modality: Modality, *, trusted: bool) -> Any:
-    """Look a model up in mteb's registry.
-
-    Raises:
-        PluginError: mteb does not know it, or does not embed such items with it on this machine.
-    """
-    registry = extras.load("mteb.models.model_implementations", "mteb").MODEL_REGISTRY
-    renamed = extras.load("mteb.models.get_model_meta", "mteb")._MODEL_RENAMES
-    meta = registry.get(renamed.get(name, name))
-    if meta is None:
-        raise PluginError(f"retriever {kind}: mteb has no model {name!r}. {_nearest(name, list(registry))}")
-    if fault := next(_faults(meta, modality, trusted=trusted), ""):
-        raise PluginError(f"retriever {kind}: {name} {fault}")
-    return meta
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    """List the names that are like one, without regard to case and owner; some others where there are none."""
-    from difflib import get_close_matches
-
-    short = {each.lower().rpartition("/")[2]: each for each in known}
-    alike = [short[each] for each in get_close_matches(name.lower().rpartition("/")[2], list(short), n=5, cutoff=0.5)]
-    return f"Did you mean {' or '.join(alike)}?" if alike else choices(name, sorted(known))
-
-
-def _faults(meta: Any, modality: Modality, *, trusted: bool) -> Iterator[str]:
-    """Yield why a model cannot be used."""
-    if "API" in meta.framework:
-        yield "runs on its maker's servers; this retriever runs models on this machine alone"
-    if meta.loader is None:
-        yield "is in mteb's registry by name only: mteb has no code that runs it"
-    if not {"dense", "late-interaction"} & set(meta.model_type):
-        yield f"is a model of the type {', '.join(meta.model_type)}; this retriever runs those that embed"
-    if missing := sorted({"text", modality} - set(meta.modalities)):
-        yield f"embeds {' and '.join(meta.modalities)}, and not {' and '.join(missing)}"
-    if not trusted and _runs_code(meta):
-        yield (
-            "comes with Python code of its own, which mteb runs: read it, then set `trust_remote_code: true` and run "
-            "with --trust-plugins"
-        )
-
-
-def _runs_code(meta: Any) -> bool:
-    """Report whether mteb lets a model run code from the hub: its loader's arguments, or its source, say so."""
-    loader = getattr(meta.loader, "func", meta.loader)
-    sources = inspect.getmro(loader) if inspect.isclass(loader) else [loader]
-    return bool(meta.loader_kwargs.get("trust_remote_code")) or any(
-        "trust_remote_code=True" in inspect.getsource(source)
-        for source in sources
-        if source.__module__.startswith("mteb.")
-    )
-
-
-@cache
-def _task(retriever: MtebModel) -> Any:
-    """Return mteb's description of a task: the named one, or retrieval by texts or by page images."""
-    name = retriever.task or (_IMAGE_TASK if retriever.modality == "image" else None)
-    if name:
-        tasks = extras.load("mteb.get_tasks", "mteb")._TASKS_REGISTRY
-        if name not in tasks:
-            raise PluginError(f"retriever {retriever.kind}: mteb has no task {name!r}. {_nearest(name, list(tasks))}")
-        task = tasks[name].metadata
-    else:
-        task = _retrieval()
-    return task.model_copy(update={"prompt": {"query": retriever.instruction}}) if retriever.instruction else task
-
-
-def _retrieval() -> Any:
-    """Describe a retrieval for which no model has prompts of its own."""
-    default = extras.load("mteb.abstasks.retrieval", "mteb").AbsTaskRetrieval.abstask_prompt
-    return extras.load("mteb.abstasks.task_metadata", "mteb").TaskMetadata(
-        name="ohr",
-        description="Retrieval of passages.",
-        dataset={"path": "none", "revision": "none"},
-        type="Retrieval",
-        category="t2t",
-        eval_langs=["eng-Latn"],
-        main_score="ndcg_at_10",
-        prompt={"query": default},
-    )
-
-
 def _loaded(owner: str, meta: Any, device: str) -> MtebLoaded:
     """Load a model with mteb, and find out how mteb compares its vectors."""
     quiet_transformers()
@@ -297,7 +213,7 @@ def _loaded(owner: str, meta: Any, device: str) -> MtebLoaded:
     notes = tuple(f"mteb: {text}" for text in texts if "prompt" in text.lower())
     if "late-interaction" in meta.model_type:
         return MtebLoaded(model, is_dot=True, dim=1, notes=notes)
-    probe = _array(_encoded(model, _retrieval(), ["?"], "text", "query", 1)[0])
+    probe = _array(_encoded(model, retrieval_task(), ["?"], "text", "query", 1)[0])
     is_dot, further = _similarity(model, meta, len(probe))
     return MtebLoaded(model, is_dot, len(probe), (*notes, *further))
 
@@ -328,6 +244,6 @@ def _similarity(model: Any, meta: Any, dim: int) -> tuple[bool, tuple[str, ...]]
 
 @cache
 def _without_bars() -> None:
-    """Switch tqdm's bars off: some of mteb's wrappers show them whatever they are told."""
+    """Switch tqdm's bars off: some of mteb's wrappers show them whatever their arguments are."""
     bar = extras.load("tqdm", "mteb").tqdm
     bar.__init__ = partialmethod(bar.__init__, disable=True)

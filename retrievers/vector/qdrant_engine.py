@@ -34,7 +34,7 @@ class CollectionGone(Exception):
 
 
 class _Reply(NamedTuple):
-    """What an answer looks like to those who decide about another try."""
+    """An answer, as `Tries` reads one."""
 
     status_code: int
     headers: Mapping[str, str] = {}

@@ -6,7 +6,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,6 +87,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if not status:
             self.connection.close()
             return
+        with suppress(BrokenPipeError, ConnectionResetError):  # the client waited long enough
+            self._send(status, headers, text)
+
+    def _send(self, status: int, headers: dict[str, str], text: str) -> None:
         self.send_response(status)
         for name, value in {"content-type": "application/json", **headers}.items():
             self.send_header(name, value)

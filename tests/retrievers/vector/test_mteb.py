@@ -10,10 +10,13 @@ import pytest
 
 from ohr.errors import MissingExtra, PluginError
 from ohr.keys import identity
+from ohr.models.resident import in_memory, release
 from ohr.registry import Registry
 from ohr.retrievers.embedders import folder_of
-from ohr.retrievers.mteb_models import _encoded, _meta
+from ohr.retrievers.mteb_models import _encoded
+from ohr.retrievers.mteb_registry import model_meta
 from ohr.retrievers.vector.dense import Dense
+from ohr.retrievers.vector.embedding import query_vectors
 from ohr.retrievers.vector.mteb import Mteb
 from ohr.testing import indexed
 
@@ -32,8 +35,12 @@ def pinned(name: str):
 
 @pytest.fixture
 def minilm_as(hub):
-    """Return a function that lets MiniLM's files, or others, stand for a model."""
-    return lambda name, files=None: minilm_as(name, files or Path(folder_of("minilm")))
+    """Return a function that lets MiniLM's files, or others, stand for a model; forgets those of other tests."""
+    query_vectors.cache_clear()
+    for key in in_memory():
+        if isinstance(key, tuple) and key[0] == "mteb":
+            release(key)
+    return lambda name, files=None: hub(name, files or Path(folder_of("minilm")))
 
 
 def scores(retriever, texts=TEXTS, queries=QUERIES):
@@ -67,9 +74,9 @@ def test_vectors_are_those_of_mteb_itself(minilm_as):
     expected = model.encode(
         batches, task_metadata=task, hf_split="test", hf_subset="default", prompt_type=PromptType.document
     )
-    made, _ = Mteb(model=E5).embed_passages(TEXTS)
+    vectors, _ = Mteb(model=E5).embed_passages(TEXTS)
     lengths = np.linalg.norm(expected, axis=1, keepdims=True)
-    assert np.abs(made - expected / lengths).max() < 1e-6
+    assert np.abs(vectors - expected / lengths).max() < 1e-6
 
 
 def test_instructions_come_before_queries_alone(minilm_as):
@@ -182,7 +189,7 @@ def test_late_interaction_is_compared_by_maxsim(minilm_as, monkeypatch):
     name = "colbert-ir/colbertv2.0"
     runs_here = {"loader": MultiVectorWrapper, "extra_requirements_groups": None}
     monkeypatch.setitem(MODEL_REGISTRY, name, pinned(name).model_copy(update=runs_here))
-    _meta.cache_clear()
+    model_meta.cache_clear()
     retriever = Mteb(model=minilm_as(name), trust_remote_code=True)
     (hits,) = indexed(retriever, chunks(*TEXTS, TEXTS[0])).search([QUERIES[0]], 5)
     model, task = retriever.encoder().loaded.model, retriever.encoder().task
@@ -195,7 +202,7 @@ def test_late_interaction_is_compared_by_maxsim(minilm_as, monkeypatch):
     assert [hit.score for hit in hits] == pytest.approx(sorted(expected, reverse=True), rel=1e-5)
     with pytest.raises(PluginError, match="gives many vectors for each text: use it by itself"):
         retriever.check_one_vector()
-    _meta.cache_clear()
+    model_meta.cache_clear()
 
 
 def test_without_mteb_the_extra_is_named(monkeypatch):

@@ -77,9 +77,9 @@ def test_a_search_gives_what_dense_gives(server, tmp_path, k):
         Qdrant(path=":memory:"),
     ):
         rankings = indexed(retriever, chunks(*TEXTS)).search(QUERIES, k)
-        for found, hits in zip(rankings, expected, strict=True):
-            assert [hit.place for hit in found] == [hit.place for hit in hits]
-            assert [hit.score for hit in found] == pytest.approx([hit.score for hit in hits], abs=1e-6)
+        for ranking, hits in zip(rankings, expected, strict=True):
+            assert [hit.place for hit in ranking] == [hit.place for hit in hits]
+            assert [hit.score for hit in ranking] == pytest.approx([hit.score for hit in hits], abs=1e-6)
 
 
 def test_of_equal_chunks_the_first_are_found_however_many_there_are(server):
@@ -130,17 +130,17 @@ def test_a_collection_that_goes_while_it_is_searched_is_filled_again(server):
 
 
 def test_two_runs_fill_one_collection_at_once(server):
-    made = []
+    indexes = []
     runs = [
-        threading.Thread(target=lambda: made.append(indexed(on(server, batch_size=1), chunks(*TEXTS)))) for _ in "ab"
+        threading.Thread(target=lambda: indexes.append(indexed(on(server, batch_size=1), chunks(*TEXTS)))) for _ in "ab"
     ]
     for run in runs:
         run.start()
     for run in runs:
         run.join()
-    assert len({index.index["collection"] for index in made}) == 1
+    assert len({index.index["collection"] for index in indexes}) == 1
     assert server.points() == len(TEXTS)
-    assert made[0].search(QUERIES, 3) == made[1].search(QUERIES, 3)
+    assert indexes[0].search(QUERIES, 3) == indexes[1].search(QUERIES, 3)
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,8 @@ def test_hits_that_cannot_be_are_an_error(server):
     index, answer = indexed(on(server), chunks(*TEXTS)), server.answer
 
     def lose_hits(method, path, body):
-        made = answer(method, path, body)
-        return [{"points": reply["points"][:1]} for reply in made] if "query" in path else made
+        answered = answer(method, path, body)
+        return [{"points": reply["points"][:1]} for reply in answered] if "query" in path else answered
 
     server.answer = lose_hits
     with pytest.raises(PluginError, match="gave 1 hits where 6 are there"):
@@ -288,9 +288,8 @@ def test_recall_of_a_graph_is_measured(server):
 
     def forget(method, path, body):
         """Leave out the best point of a search in the graph, and repeat the worst in its place."""
-        made = answer(method, path, body)
         if "query" not in path or body["searches"][0]["params"].get("exact"):
-            return made
+            return answer(method, path, body)
         return [{"points": reply["points"][1:]} for reply in answer(method, path, _more(body))]
 
     def _more(body):
