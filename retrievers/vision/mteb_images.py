@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar
 from ohr.contracts import Hit, Image, Index, execution
 from ohr.models.memory import batch_note
 
-from ..mteb_models import Modality, MtebModel
+from ..mteb_models import MtebModel
+from ..mteb_registry import Modality
 from ..vector.maxsim import PageVectors
 from ..vector.vectors import index_vectors, search_vectors
 from .retriever import PageEmbedder, embed_pages, embed_queries
