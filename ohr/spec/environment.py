@@ -37,7 +37,9 @@ def variables_of(keys: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def sent(spec: Spec) -> Iterator[str]:
     """Say, for each plugin that has a key, which variable goes to which host."""
-    inside = [value for stage in spec.stages() for _, value in stage if isinstance(value, Stage)]
+    values = [value for stage in spec.stages() for _, value in stage]
+    parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+    inside = [part for part in parts if isinstance(part, Stage)]
     for stage in dict.fromkeys((*spec.stages(), *inside)):
         fields = dict(stage)
         for _, name in variables_of(fields):
