@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from ohr import extras
 from ohr.contracts import AnyRetriever, Resources, execution
@@ -25,10 +25,14 @@ class ModelRetriever(AnyRetriever):
     def check(self) -> None:
         """Raise when a library, the model or the device is missing."""
         for module in self.modules:
-            extras.require(module, "dense")
-        EMBEDDERS.check(f"retriever {self.kind}", self.model, self._revision)
+            extras.require(module, self.extra or "dense")
+        self.check_model()
         check_device(f"retriever {self.kind}", self.device, "dense")
         super().check()
+
+    def check_model(self) -> None:
+        """Raise when the model cannot be loaded; loads nothing."""
+        EMBEDDERS.check(f"retriever {self.kind}", self.model, self._revision)
 
     def resources(self) -> Resources:
         """Return the resources of the loaded model, and of what it is used with."""
@@ -41,6 +45,21 @@ class ModelRetriever(AnyRetriever):
     @property
     def _revision(self) -> str | None:
         return getattr(self, "revision", None)  # not every library can load one
+
+
+def _trusted(value: bool, info: ValidationInfo) -> bool:
+    registry = (info.context or {}).get("registry")
+    if value and registry is not None and not registry.trusted:
+        raise ValueError("this would run code that comes with a model; allow it with --trust-plugins")
+    return value
+
+
+TrustRemoteCode = Annotated[
+    bool,
+    AfterValidator(_trusted),
+    Field(description="Run the Python code that comes with the model; needs --trust-plugins."),
+]
+"""A field that lets a library run what a model's folder contains."""
 
 
 def quiet_transformers() -> Any:

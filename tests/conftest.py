@@ -274,6 +274,45 @@ def tiny_colpali(shared) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_clip(shared) -> Path:
+    """A CLIP, which mteb runs without torchvision."""
+    return shared("clip", tiny_models.clip)
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """Return a function that puts a folder into an empty cache of the hub, under a name and commit of mteb's."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+
+    def put(name: str, files: Path) -> str:
+        from mteb.models.model_implementations import MODEL_REGISTRY
+
+        snapshots = tmp_path / "hub" / f"models--{name.replace('/', '--')}" / "snapshots"
+        snapshots.mkdir(parents=True)
+        (snapshots / MODEL_REGISTRY[name].revision).symlink_to(files.resolve(), target_is_directory=True)
+        return name
+
+    return put
+
+
+@pytest.fixture
+def mteb_model(hub) -> str:
+    """MiniLM's name in mteb's registry; its files are those of the package."""
+    from ohr.retrievers.embedders import folder_of
+
+    return hub("sentence-transformers/all-MiniLM-L6-v2", Path(folder_of("minilm")))
+
+
+@pytest.fixture
+def mteb_images_model(hub, tiny_clip, monkeypatch) -> str:
+    """CLIP's name in mteb's registry, which asks for torchvision, although its code for CLIP does not need it."""
+    from mteb.models.model_meta import ModelMeta
+
+    monkeypatch.setattr(ModelMeta, "_check_requirements", lambda self: None)
+    return hub("openai/clip-vit-base-patch32", tiny_clip)
+
+
+@pytest.fixture(scope="session")
 def torchvision() -> Any:
     """Torchvision; a build for CUDA too, beside a torch for CPUs, which lacks two operators that no test needs."""
     if find_spec("torchvision") is None:

@@ -50,7 +50,18 @@ COUNTS_EMPTY_PAGES = {"reference"}
 ILLITERATE = {"transformers_ocr"}
 """OCR engines that read no text by themselves: models with random weights."""
 
-BLIND = {"oracle", "random", "shuffle", "whole_document", "rerank", "bge_m3", "colqwen", "colpali", "visrag"}
+BLIND = {
+    "oracle",
+    "random",
+    "shuffle",
+    "whole_document",
+    "rerank",
+    "bge_m3",
+    "colqwen",
+    "colpali",
+    "visrag",
+    "mteb_images",
+}
 """Retrievers that find no text by itself: sanity arms, and models with random weights."""
 
 NOT_COUPLED: set[str] = set()
@@ -155,6 +166,10 @@ def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, ob
         return {"retriever": {"kind": "bm25"}, "model": folder("tiny_reranker")}
     if kind == "visrag":
         return {"model": folder("tiny_vision_model")}
+    if kind == "qdrant":
+        return {"path": ":memory:", "embedder": {"kind": "dense", "max_tokens": 32}}
+    if kind in ("mteb", "mteb_images"):
+        return {"model": folder(f"{kind}_model")}
     model = {"model": folder(f"tiny_{kind}")} if kind in ("bge_m3", "colqwen", "colpali") else {}
     return model | ({"max_tokens": 32} if kind in ("dense", "bge_m3") else {})
 

@@ -374,3 +374,18 @@ def llava(folder: Path) -> Path:
     )
     LlavaForConditionalGeneration(config).save_pretrained(folder)
     return folder
+
+
+def clip(folder: Path) -> Path:
+    from transformers import CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPProcessor, set_seed
+
+    tokenizer = _chat_tokenizer(["<pad>", "<s>", "</s>"], "")
+    tokenizer.model_max_length = 77
+    sides = {"size": {"shortest_edge": 56}, "crop_size": {"height": 56, "width": 56}}
+    CLIPProcessor(CLIPImageProcessorPil(**sides), tokenizer).save_pretrained(folder)
+    set_seed(0)
+    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    text = {**layers, "vocab_size": len(tokenizer), "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
+    vision = {**layers, "image_size": 56, "patch_size": 14}
+    CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)).save_pretrained(folder)
+    return folder

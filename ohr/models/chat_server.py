@@ -120,13 +120,13 @@ async def _within(limit: asyncio.Semaphore, ask: Callable[[], Awaitable[Result]]
         future.set_result(result)
 
 
-def check_key(owner: str, url: str, variable: str | None) -> None:
+def check_key(owner: str, url: str, variable: str | None, field: str = "base_url") -> None:
     """Raise when a key is in the address, or the variable that is to hold it has none that can be one."""
     address = urlsplit(url)
     if "@" in address.netloc:
-        raise PluginError(f"{owner}: base_url holds a user name or a key; use `api_key_env` instead")
+        raise PluginError(f"{owner}: {field} holds a user name or a key; use `api_key_env` instead")
     if address.query or address.fragment:
-        raise PluginError(f"{owner}: base_url must end with its path, without `?` or `#`; use `api_key_env` for a key")
+        raise PluginError(f"{owner}: {field} must end with its path, without `?` or `#`; use `api_key_env` for a key")
     if variable:
         check_variable(owner, variable)
 

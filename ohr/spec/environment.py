@@ -29,7 +29,7 @@ def fault_of_variable(name: str, allowed: Collection[str]) -> str | None:
 def variables_of(keys: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the variables that a plugin sends to its server, from its keys or fields, each after the key with it."""
     name, headers = keys.get("api_key_env"), keys.get("headers")
-    if isinstance(name, str) and "base_url" in keys:
+    if isinstance(name, str) and ("base_url" in keys or "url" in keys):
         yield "api_key_env", name
     for value in headers.values() if isinstance(headers, Mapping) else ():
         yield from (("headers", variable) for variable in VARIABLE.findall(str(value)))
@@ -37,7 +37,9 @@ def variables_of(keys: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def sent(spec: Spec) -> Iterator[str]:
     """Say, for each plugin that has a key, which variable goes to which host."""
-    inside = [value for stage in spec.stages() for _, value in stage if isinstance(value, Stage)]
+    values = [value for stage in spec.stages() for _, value in stage]
+    parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+    inside = [part for part in parts if isinstance(part, Stage)]
     for stage in dict.fromkeys((*spec.stages(), *inside)):
         fields = dict(stage)
         for _, name in variables_of(fields):

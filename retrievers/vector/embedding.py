@@ -35,6 +35,9 @@ class EmbeddingRetriever(ModelRetriever, Retriever):
     def embed_queries(self, queries: Sequence[str]) -> Vectors:
         """Embed queries: (queries, dim)."""
 
+    def check_one_vector(self) -> None:
+        """Raise where this model gives many vectors for each text, which other retrievers cannot store."""
+
     def warnings(self, texts: Iterable[str]) -> Sequence[str]:  # noqa: ARG002 # for those that have some
         """Return the warnings about the different texts of a corpus, such as how many are cut."""
         return ()

@@ -32,14 +32,23 @@ class Encoder(Protocol):
         ...
 
 
-class VisionRetriever(ModelRetriever, PageRetriever):
-    """Ranks page images by a vision-language model; of a query at most 2,000 characters are read."""
+class PageEmbedder(ModelRetriever, PageRetriever):
+    """Ranks page images by a model that embeds them; of a query at most 2,000 characters are read."""
+
+    batch_size: Annotated[int, execution("Pages embedded at once; halved when memory runs out.", gt=0)] = 4
+
+    @abstractmethod
+    def encoder(self) -> Encoder:
+        """Return the model, which is loaded if it is not in memory."""
+
+
+class VisionRetriever(PageEmbedder):
+    """Ranks page images by a vision-language model that transformers or colpali-engine loads."""
 
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch")
     modules: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     revision: Annotated[str | None, Field(description="Commit, tag or branch of a model on the hub.")] = None
     dtype: Annotated[Dtype, Field(description="Weights' type; auto is bfloat16 on a GPU, float32 on a CPU.")] = "auto"
-    batch_size: Annotated[int, execution("Pages embedded at once; halved when memory runs out.", gt=0)] = 4
 
     @property
     def weights(self) -> str:
@@ -56,10 +65,6 @@ class VisionRetriever(ModelRetriever, PageRetriever):
         """Warn of a batch that did not fit, and of the model's own prompts, of which these retrievers use none."""
         return (*unused_prompts(self.model), *batch_note(self.batch_size, fitted))
 
-    @abstractmethod
-    def encoder(self) -> Encoder:
-        """Return the model, which is loaded if it is not in memory."""
-
 
 def embed_pages(encoder: Encoder, images: Iterable[Image], fitted: list[int]) -> Iterator[NDArray[Any]]:
     """Embed images batch by batch; `fitted` holds the size, which shrinks when memory runs out."""
@@ -74,7 +79,7 @@ def _in_parts(encoder: Encoder, batch: Sequence[Image], size: int) -> list[NDArr
 
 
 @lru_cache(maxsize=4)
-def embed_queries(retriever: VisionRetriever, queries: tuple[str, ...]) -> list[NDArray[np.float32]]:
+def embed_queries(retriever: PageEmbedder, queries: tuple[str, ...]) -> list[NDArray[np.float32]]:
     """Embed the questions once, those of similar length together: every knowledge base is asked the same ones."""
     encoder = retriever.encoder()
     order = sorted(range(len(queries)), key=lambda place: len(queries[place]))

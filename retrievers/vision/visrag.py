@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Hit, Image, Index
@@ -16,7 +16,7 @@ from ohr.files.images import bounded
 from ohr.models.resident import resident
 
 from ..embedders import folder_of
-from ..models import quiet_transformers
+from ..models import TrustRemoteCode, quiet_transformers
 from ..vector.vectors import index_vectors, search_vectors
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
@@ -31,9 +31,7 @@ class VisRag(VisionRetriever, kind="visrag"):
     """
 
     model: Annotated[str, Field(description="A model's folder, or its name on the hub.")] = "openbmb/VisRAG-Ret"
-    trust_remote_code: Annotated[
-        bool, Field(description="Run the Python code that comes with the model; needs --trust-plugins.")
-    ] = False
+    trust_remote_code: TrustRemoteCode = False
     pooling: Annotated[
         Pooling, Field(description="How token vectors become one; weighted_mean weighs a token by its position.")
     ] = "weighted_mean"
@@ -44,14 +42,6 @@ class VisRag(VisionRetriever, kind="visrag"):
     system: Annotated[str, Field(description="A system message, where the model's chat template has one.")] = ""
     ending: Annotated[str, Field(description="Put after everything, such as <|endoftext|> for `last`.")] = ""
     max_pixels: Annotated[int | None, Field(gt=783, description="Larger pages are made smaller.")] = None
-
-    @field_validator("trust_remote_code")
-    @classmethod
-    def _trusted(cls, value: bool, info: ValidationInfo) -> bool:
-        registry = (info.context or {}).get("registry")
-        if value and registry is not None and not registry.trusted:
-            raise ValueError("this would run code that comes with a model; allow it with --trust-plugins")
-        return value
 
     def index_images(self, images: Iterable[Image]) -> Index:
         """Embed pages batch by batch."""

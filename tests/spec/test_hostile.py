@@ -263,6 +263,15 @@ def test_which_variable_goes_where_is_said(spec):
     assert list(sent(spec(BASE + KB))) == []
 
 
+def test_a_key_for_a_retriever_s_server_needs_the_same_leave(faults, spec):
+    server = "{kind: qdrant, url: 'https://stranger:6333', api_key_env: NAME}"
+    text = BASE.replace("{kind: bm25}", f"{{kind: hybrid, retrievers: [{{kind: bm25}}, {server}]}}") + KB
+    (line,) = faults(text.replace("NAME", "GITHUB_TOKEN"))
+    assert "would send the environment variable 'GITHUB_TOKEN' to a server" in line
+    read = spec(text.replace("NAME", "QDRANT_API_KEY"))
+    assert list(sent(read)) == ["retriever qdrant sends QDRANT_API_KEY to stranger:6333"]
+
+
 SECRET = """\
 from typing import Literal
 from pydantic import SecretStr
