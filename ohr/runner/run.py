@@ -21,6 +21,7 @@ from ohr.graph.cells import drawn_once, not_swapped, undosed, unreached
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import Graph
 from ohr.messages.variables import Formatter, hidden
+from ohr.results.folder.prices import PriceList, write_prices
 from ohr.results.folder.run_folder import RunFolder, find_finished
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.attribution.levels import with_trials
@@ -49,6 +50,8 @@ class Finished:
     ledger: Ledger
     fresh: bool = True
     """False when an earlier run of the same spec had the results already."""
+    repriced: bool = False
+    """That run was shown with other prices before."""
 
 
 def run(
@@ -88,8 +91,9 @@ def run(
     with remembered(Path(store), verify=verify):
         keys = Keys(spec, read_inputs(spec))
         known = None if fresh else find_finished(runs, spec.name, keys.run)
+        prices = PriceList(spec.prices, spec.currency)
         if known:
-            return Finished(known, ledger, fresh=False)
+            return Finished(known, ledger, fresh=False, repriced=write_prices(known, prices))
         opened = open_store(store)
         folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, store))
         with _recorded(folder, progress or Quiet()) as events:
@@ -99,6 +103,7 @@ def run(
                 _log.info("warning: %s", line)
             with session.started(spec):
                 _study(session, keys, folder, fresh)
+            write_prices(folder.path, prices)
             _log.info("finished: %d failed", len(ledger.failures))
             return Finished(folder.path, ledger)
 

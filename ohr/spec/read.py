@@ -5,18 +5,21 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import AnyOcr, Benchmark
+from ohr.prices import faults_of_prices
 from ohr.registry import Registry
-from ohr.spec.build import Builder
+from ohr.spec.build import Builder, fault_of_name
 from ohr.spec.conditions import knowledge_bases, repeated
 from ohr.spec.file_keys import SpecFile
 from ohr.spec.hypotheses import faults_of_hypotheses
 from ohr.spec.model import Named, Spec, written
+from ohr.spec.payees import payees
 from ohr.spec.rules import Entry, breaches, fault_of_swaps, misfits, prescribed
 from ohr.spec.source import Source, read_source, refuse
 from ohr.spec.sweep import fault_of_size
 
 _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
+    "prices", "currency",
 )  # fmt: skip
 _WRITTEN = {
     "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "decompose", "margin",
@@ -110,6 +113,10 @@ def _spec(builder: Builder) -> Spec:
         if file.decompose and not (builder.notes or source.faults):  # an entry with a fault may be what is missing
             builder.note(("decompose",), fault_of_swaps(file.evaluate, bases, named["retrievers"]))
         builder.notes += faults_of_hypotheses(file, benchmark and benchmark.scoring, bases, named)
+        builder.note(("currency",), fault_of_name(file.currency))
+        if not (builder.notes or source.faults):  # a part with a fault may be what is missing
+            wrong = faults_of_prices(file.prices, payees(bases, named))
+            builder.notes += [(("prices", name), message) for name, message in wrong.items()]
     builder.refuse()
     assert file is not None and benchmark is not None  # as they have no faults
     noisy = dict.fromkeys(base.condition for base in bases if base.noise_type != "none" and not base.again_of)
