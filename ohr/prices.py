@@ -88,6 +88,12 @@ class Payee:
         price = next((prices[name] for name in self.names if name in prices), None)
         return price if price and set(price.units) & set(UNITS[self.use]) else None
 
+    def label(self, prices: Mapping[str, Price]) -> str:
+        """Return how a table names it: an engine, which several knowledge bases share, by the name with its price."""
+        if self.use != "reading":
+            return self.name
+        return next((name for name in self.names if name in prices), self.names[-1])
+
     def money(
         self, prices: Mapping[str, Price], count: float, tokens_in: float, tokens_out: float, *, counted: bool = True
     ) -> float:

@@ -1,6 +1,6 @@
 """Sizes of prompts before they are made: estimated from the spec, the clean texts, and the questions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +27,15 @@ def size_of(generator: Generator, prompts: Iterable[Prompt]) -> int:
     return sum(count_tokens(prompt.system + prompt.user) if size is None else size for prompt, size in known)
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Different prompts of a batch, their tokens, and the same of the judges of the replies by the judge's name."""
+
+    prompts: int
+    tokens: int
+    judged: Mapping[str, tuple[int, int]]
+
+
 @dataclass
 class Sizes:
     """Estimates of a run's prompts; noise and OCR are taken to leave the lengths of texts as they are."""
@@ -37,8 +46,8 @@ class Sizes:
     _known: set[tuple[Any, ...]] = field(default_factory=set)
     """Prompts that are counted: a page that is found alone is read as the question's own page is, and asked once."""
 
-    def prompts(self, cell: Cell, batch: Batch) -> int:
-        """Estimate the prompt tokens of a batch, with those of the judges of its replies; images are not counted."""
+    def prompts(self, cell: Cell, batch: Batch) -> Estimate:
+        """Estimate the prompts of a batch and of the judges of its replies; images are not counted."""
         assert cell.generator is not None and batch.asks is not None
         work, generator = batch.asks, cell.generator.stage
         questions = [self.keys.inputs.questions[place] for place in batch.questions]
@@ -56,8 +65,8 @@ class Sizes:
             empty, full = self._prompt(work, questions[0], ()), self._prompt(work, questions[0], passages)
             total += (size_of(generator, [full]) - size_of(generator, [empty])) * len(prompts)
         read = tuple(passage.text for passage in passages)
-        asked = (question for question in questions if question.id in prompts)
-        return total + sum(self._judged(question, read or prompts[question.id].passages) for question in asked)
+        asked = [question for question in questions if question.id in prompts]
+        return Estimate(len(prompts), total, self._judged(asked, lambda q: read or prompts[q.id].passages))
 
     def agent(self, agent: Agent, questions: int) -> int:
         """Return a bound of an agent's text: every call with all that the calls before it may have shown."""
@@ -110,16 +119,20 @@ class Sizes:
     def _scopes(self) -> dict[str, tuple[str, ...]]:
         return {scope.name: scope.names for scope in scopes(self.keys)}
 
-    def _judged(self, question: Question, passages: tuple[str, ...]) -> int:
-        """Estimate the prompts of all judges about a reply, taken to be the accepted answer."""
-        total = 0
-        answer = question.answers[0] if question.answers else ""
-        case = case_of(question, passages, answer)
-        for judge in (judge.metric for judge in self.keys.judges):
-            assert isinstance(judge, CaseJudgeMetric)
-            with suppress(Exception):  # a foreign judge may raise anything, which the run reports
-                total += size_of(judge.judge, judge.prompts_for(case) or ())
-        return total
+    def _judged(
+        self, questions: Sequence[Question], passages: Callable[[Question], tuple[str, ...]]
+    ) -> dict[str, tuple[int, int]]:
+        """Estimate the prompts of each judge about the replies, taken to be the accepted answers."""
+        found = {}
+        for judge in self.keys.judges:
+            assert isinstance(judge.metric, CaseJudgeMetric)
+            prompts: list[Prompt] = []
+            for question in questions:
+                case = case_of(question, passages(question), question.answers[0] if question.answers else "")
+                with suppress(Exception):  # a foreign judge may raise anything, which the run reports
+                    prompts += judge.metric.prompts_for(case) or ()
+            found[judge.name] = len(prompts), size_of(judge.metric.judge, prompts)
+        return found
 
 
 def _cut(chunker: Chunker, pages: Sequence[Page]) -> Iterable[str]:

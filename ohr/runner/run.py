@@ -182,7 +182,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     rendered = [step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)]
     if left := session.store.has_many(rendered):  # a run that finds everything writes nothing: a store may be read-only
         session.store.discard(left)
-    remember(session.store, session.ledger)
+    remember(session.store, session.ledger, spec.benchmark.kind)
     with session.ledger.timed("summary"):
         tabulator.close()
     manifest = ended(compiled, session.ledger, read_rows(folder.path / "doses.parquet"))

@@ -104,7 +104,7 @@ def per_question(run: Run) -> list[View]:
 
 
 def _change(money: float, clean: float) -> str:
-    return "" if isnan(money) or not clean > 0 else f"{100 * (money / clean - 1):+.0f}%"
+    return "" if isnan(money) or not clean > 0 else f"{100 * (money / clean - 1):+.1f}%"
 
 
 def engines(run: Run) -> list[View]:

@@ -49,7 +49,7 @@ def read_spending(run: Run) -> list[Spending]:
     prices = run.price_list.prices
     sums: dict[tuple[str, str, str], dict[str, Any]] = {}
     for payee, row in usage(run):
-        place = (payee.use, _label(payee, prices), payee.role)
+        place = (payee.use, payee.label(prices), payee.role)
         known = sums.setdefault(place, {"payee": payee, **dict.fromkeys(_COUNTS, 0)})
         known |= {name: known[name] + row[name] for name in _COUNTS}
     return [_spending(*place, found.pop("payee"), found, prices) for place, found in sums.items()]
@@ -71,13 +71,6 @@ def usage(run: Run) -> Iterable[tuple[Payee, Mapping[str, int]]]:
         ]
     except (KeyError, TypeError, ValueError):
         raise DataError(f"{run.folder}: `usage` of the manifest is not as ohr writes it; run the spec again") from None
-
-
-def _label(payee: Payee, prices: Mapping[str, Price]) -> str:
-    """Return the name of the price; engines of several knowledge bases are one."""
-    if payee.use != "reading":
-        return payee.name
-    return next((name for name in payee.names if name in prices), payee.names[-1])
 
 
 def _spending(

@@ -45,19 +45,26 @@ def write_prices(folder: Path, given: PriceList) -> bool:
     """Write the prices of a run in place of those that it had; returns whether they are others.
 
     Raises:
-        OSError: the file cannot be written.
+        DataError: the file cannot be written.
     """
     try:
-        before = read_prices(folder)
+        before: PriceList | None = read_prices(folder)
     except DataError:
         before = None
-    if before == given:
+    if before == given or not (given.prices or before is None or before.prices):
         return False
+    try:
+        _write(folder / PRICES, given)
+    except OSError as error:
+        raise DataError(f"{folder / PRICES}: cannot be written: {error.strerror or error}") from None
+    return True
+
+
+def _write(path: Path, given: PriceList) -> None:
     if not given.prices:
-        (folder / PRICES).unlink(missing_ok=True)
-        return True
+        path.unlink(missing_ok=True)
+        return
     prices = {name: price.model_dump(by_alias=True, exclude_none=True) for name, price in given.prices.items()}
-    with replaced(folder / PRICES) as new:
+    with replaced(path) as new:
         text = json.dumps({"currency": given.currency, "prices": prices}, indent=1, ensure_ascii=False)
         new.write_text(text + "\n", encoding="utf-8")
-    return True
