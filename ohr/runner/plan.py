@@ -10,7 +10,7 @@ from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import count, drawn_once, not_swapped, undosed, unreached
 from ohr.graph.compile import compile_graph
-from ohr.graph.graph import Batch, CellPart, Graph
+from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.prices import Payee
 from ohr.runner.attribution.levels import with_trials
 from ohr.runner.calibration.calibrate import NotCalibrated, calibrate
@@ -19,6 +19,7 @@ from ohr.runner.plan_costs import Bill, PlannedCost
 from ohr.runner.power import Design, design
 from ohr.runner.preflight import check_stages
 from ohr.runner.prompt_sizes import Estimate, Sizes
+from ohr.runner.text_growth import Growth
 from ohr.spec.model import Named, Spec
 from ohr.spec.payees import answering, judging, models_of, reading, serving
 from ohr.steps.agents.run_agent import RunAgent
@@ -89,7 +90,8 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     for name in ("page images to render", "texts to swap"):
         if not steps[name].total:
             del steps[name]
-    estimates = Sizes(session, keys)
+    growth = Growth(session, keys, [part for part in graph.parts if isinstance(part, BasePart)])
+    estimates = Sizes(session, keys, growth)
     steps["prompts to answer"], tokens = _answers(session, graph, estimates, bill)
     agents, calls, agent_tokens = _agents(graph, set(there), estimates, bill)
     steps |= {"agent questions": agents} if agents.total else {}

@@ -3,13 +3,13 @@
 The prices of a run may change after it, so this table is made when it is read, and no file has it.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import Any
 
-from ohr.prices import Payee, Price
+from ohr.prices import Payee, Price, is_counted
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.spending import usage
@@ -145,20 +145,27 @@ def _efforts(run: Run, payees: Payees, prices: Mapping[str, Price]) -> dict[tupl
 
     answers = run.table("answers", [*_PLACE, "tokens_in", "tokens_out", "error"])
     done = answers.filter(pc.is_null(answers["error"]))
-    silent = pc.or_(pc.equal(done["tokens_in"], 0), pc.equal(done["tokens_out"], 0))
-    done = done.append_column("uncounted", silent)
+    for name in ("tokens_in", "tokens_out"):  # as numbers of 64 bits their sum might not fit
+        done = done.set_column(done.column_names.index(name), name, pc.cast(done[name], "float64"))
+    done = done.append_column("uncounted", pc.equal(done["tokens_in"], 0))
     sums = done.group_by(list(_PLACE)).aggregate(
         [([], "count_all"), ("tokens_in", "sum"), ("tokens_out", "sum"), ("uncounted", "sum")]
     )
-    calls = _agent_calls(run)
+    calls, mute = _agent_calls(run), _mute(run)
     found = {}
     for row in sums.to_pylist():
         count, name = row["count_all"], row["generator"]
-        whole = {"": (row["tokens_in_sum"], row["tokens_out_sum"], row["uncounted_sum"])}
+        whole = {"": (row["tokens_in_sum"], row["tokens_out_sum"], row["uncounted_sum"] + mute[_place(row)])}
         used = calls.get((row["condition"], row["chunker"], name), whole)
         parts = [(payee, *used[role]) for role in used if (payee := _of(payees, name, role)) is not None]
         found[_place(row)] = _effort(parts, count, prices)
     return found
+
+
+def _mute(run: Run) -> Counter[tuple[Any, ...]]:
+    """Count by cell the replies with words of which only the prompt's tokens are known."""
+    rows = run.rows("answers", [*_PLACE, "tokens_in", "reply", "error"], tokens_out=0)
+    return Counter(_place(row) for row in rows if row["tokens_in"] and row["reply"] and not row["error"])
 
 
 def _of(payees: Payees, name: str, role: str) -> Payee | None:
@@ -173,7 +180,7 @@ def _effort(
     """Return the means of a question from the sums of all that were asked for it."""
     uncounted = sum(part[3] for part in parts)
     money = sum(payee.money(prices, questions, *tokens, counted=not silent) for payee, *tokens, silent in parts)
-    has_price = all(payee.price(prices) is not None for payee, *_ in parts)
+    has_price = bool(parts) and all(payee.price(prices) is not None for payee, *_ in parts)
     return {
         "questions": questions,
         "uncounted": uncounted,
@@ -189,7 +196,7 @@ def _agent_calls(run: Run) -> dict[tuple[Any, ...], dict[str, tuple[int, int, in
     if not run.has("steps"):
         return {}
     columns = ["condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "shared"]
-    steps = run.table("steps", [*columns, "tokens_in", "tokens_out"], kind="ask").to_pylist()
+    steps = run.rows("steps", [*columns, "tokens_in", "tokens_out", "reply"], kind="ask")
     seen, sums = set(), defaultdict[Any, dict[str, tuple[int, int, int]]](dict)
     for step in steps:
         if step["shared"]:
@@ -200,5 +207,9 @@ def _agent_calls(run: Run) -> dict[tuple[Any, ...], dict[str, tuple[int, int, in
         roles = sums[step["condition"], step["chunker"], step["agent"]]
         tokens_in, tokens_out, silent = roles.get(step["role"], (0, 0, 0))
         more_in, more_out = step["tokens_in"], step["tokens_out"]
-        roles[step["role"]] = tokens_in + more_in, tokens_out + more_out, silent + (not (more_in and more_out))
+        roles[step["role"]] = (
+            tokens_in + more_in,
+            tokens_out + more_out,
+            silent + (not is_counted(step["reply"] or "", more_in, more_out)),
+        )
     return dict(sums)

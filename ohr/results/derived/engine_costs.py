@@ -85,6 +85,8 @@ def _readings(run: Run) -> dict[str, tuple[int, int, int, int]]:
     import pyarrow.compute as pc
 
     read = run.table("readings", ["condition", "tokens_in", "tokens_out"])
+    for name in ("tokens_in", "tokens_out"):  # as numbers of 64 bits their sum might not fit
+        read = read.set_column(read.column_names.index(name), name, pc.cast(read[name], "float64"))
     read = read.append_column("silent", pc.equal(read["tokens_in"], 0))
     sums = read.group_by(["condition"]).aggregate(
         [([], "count_all"), ("tokens_in", "sum"), ("tokens_out", "sum"), ("silent", "sum")]
