@@ -12,7 +12,7 @@ _MOST = 1e9
 """The largest price: with any count of 64 bits, money remains a finite number."""
 
 Use = Literal["reading", "answers", "judging", "agents", "systems"]
-"""What is paid for."""
+"""Work that is paid for."""
 
 UNITS: Mapping[Use, tuple[str, ...]] = {
     "reading": ("page", "in", "out"),
@@ -27,7 +27,7 @@ _Amount = Annotated[float, Field(strict=True, ge=0, le=_MOST, allow_inf_nan=Fals
 
 
 class Price(BaseModel):
-    """What a model, an engine or a service takes, in any currency.
+    """The price of a model, an engine or a service, in any currency.
 
     Tokens are priced per million; a page and a question are priced each.
     """

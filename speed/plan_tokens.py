@@ -24,6 +24,7 @@ from ohr.spec.read import make_spec
 from ohr.text.tokens import count_tokens
 
 LIMIT = 0.15
+JUDGES = ("correctness", "faithfulness")
 WORDS = 12
 """Words of a reply: some from the end of the prompt, where the question is."""
 
@@ -53,8 +54,7 @@ class Server(BaseHTTPRequestHandler):
 def studies(url):
     model = {"kind": "openai", "base_url": url, "model": "local", "max_tokens": 64, "concurrency": 2}
     mini = {"kind": "mini", "languages": ["en"], "domains": ["law", "finance"], "max_pages": 1}
-    clean = {"name": "ground_truth"}
-    formatting = {"name": "formatting", "text_noise": {"kind": "formatting", "rate": 0.6}}
+    clean, formatting = {"name": "clean"}, {"name": "noisy", "text_noise": {"kind": "formatting", "rate": 0.6}}
     scan = {"name": "scan", "image_noise": {"kind": "defocus", "severity": 0.5}, "ocr": {"kind": "tesseract"}}
     channel = {"name": "channel", "text_noise": {"kind": "channel", "rate": 0.6}}
     usual = {"replicates": 1, "benchmark": mini, "evaluate": ["generation", "overall"], "generators": [model]}
@@ -70,10 +70,7 @@ def studies(url):
             "knowledge_bases": [clean],
             "chunker": {"kind": "tokens", "size": 200},
             "retrievers": [{"kind": "bm25", "top_k": 3}],
-            "metrics": [
-                {"kind": "judge", "name": "right", "generator": model},
-                {"kind": "judge", "name": "faithful", "prompt": "faithfulness", "generator": model},
-            ],
+            "metrics": [{"kind": "judge", "name": name, "prompt": name, "generator": model} for name in JUDGES],
         },
         "noise": {
             **usual,
@@ -89,13 +86,8 @@ def studies(url):
         },
     }
     if root := os.environ.get("OHRBENCH_DATA"):
-        found["ohrbench"] = {
-            **usual,
-            "benchmark": {"kind": "ohrbench", "root": root, "domains": ["law"]},
-            "sample": 100,
-            "knowledge_bases": [clean, formatting],
-            "retrievers": [{"kind": "bm25", "top_k": 2}],
-        }
+        benchmark = {"kind": "ohrbench", "root": root, "domains": ["law"]}
+        found["ohrbench"] = {**found["rules"], "generators": [model], "benchmark": benchmark, "sample": 100}
     return found
 
 

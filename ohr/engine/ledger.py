@@ -50,7 +50,7 @@ class Ledger:
     endings: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     """How the replies of each generator, agent and judge ended, by their keys, also of those in the store."""
     usage: Usage = field(default_factory=Usage)
-    """What it has used of engines, models and services, which may cost money."""
+    """Pages, replies and tokens of engines, models and services, which may cost money."""
     pace: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
     """Seconds in workers and items made, by family and kind of the stage."""
     _listeners: list[Callable[[Failure], None]] = field(default_factory=list)

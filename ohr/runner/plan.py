@@ -152,25 +152,25 @@ def _answers(session: Session, graph: Graph, sizes: Sizes, bill: Bill) -> tuple[
         left = new - set(session.store.has_many(new))
         known |= new
         total += 0 if answers else len(batch.questions)
-        found = sizes.prompts(cell, batch)
-        count = len(new) if answers else found.prompts
+        size = sizes.prompts(cell, batch)
+        count = len(new) if answers else size.prompts
         share = len(left) / len(answers) if answers else 1.0
         assert cell.generator is not None
-        asked = len(left) if answers else count, share * found.tokens
-        whole = found.tokens * (len(new) / len(answers) if answers else 1.0)
+        asked = len(left) if answers else count, share * size.tokens
+        whole = size.tokens * (len(new) / len(answers) if answers else 1.0)
         bill.ask([answering(cell.generator)], [cell.generator.stage], asked, (count, whole))
-        tokens += asked[1] + _judges(session, batch, sizes, bill, found)
+        tokens += asked[1] + _judges(session, batch, sizes, bill, size)
     left_known = len(known) - len(session.store.has_many(known))
     return Count(len(known) + total, left_known + total), round(tokens)
 
 
-def _judges(session: Session, batch: Batch, sizes: Sizes, bill: Bill, found: Estimate) -> float:
+def _judges(session: Session, batch: Batch, sizes: Sizes, bill: Bill, estimate: Estimate) -> float:
     """Add what judges of a batch's replies are asked; returns the prompt tokens that are left."""
     tokens = 0.0
-    kept = read_sound(session.store, [batch.judged], "judged") if batch.judged else {}
-    judged = kept.get(batch.judged or "", {})
-    for judge in sizes.keys.judges if found.judged else ():
-        count, size = found.judged[judge.name]
+    stored = read_sound(session.store, [batch.judged], "judged") if batch.judged else {}
+    judged = stored.get(batch.judged or "", {})
+    for judge in sizes.keys.judges if estimate.judged else ():
+        count, size = estimate.judged[judge.name]
         names = {name for about in judged.get(judge.name, {}).values() for name in about}
         share = 1 - len(session.store.has_many(names)) / len(names) if names else 1.0
         bill.ask(

@@ -32,7 +32,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCost:
-    """What one payee is to do: what is left, and all.
+    """Work of one payee: what is left, and all.
 
     Args:
         use: what it is paid for.

@@ -1,4 +1,4 @@
-"""What a run uses: each different reply once, and apart what it asked itself."""
+"""Use of models by a run: each different reply once, and apart what it asked itself."""
 
 from ohr.engine.usage import Usage
 from ohr.prices import Payee

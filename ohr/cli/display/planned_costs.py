@@ -11,17 +11,19 @@ if TYPE_CHECKING:
 
 def print_costs(costs: "Sequence[PlannedCost]", currency: str) -> None:
     """Print what is left to pay for, beside the whole study."""
-    from ohr.report.views.money import USES, amount
+    from ohr.report.views.money import USES
+    from ohr.report.views.view import Amount
 
     def line(cost: "PlannedCost", due: "Due") -> list[str]:
-        money = "" if due.at_most is None else amount(due.at_most)
-        expected = "" if due.expected is None else amount(due.expected)
-        return [f"{due.count:,}", f"{due.tokens_in:,}", money or cost.note, expected]
+        money = cost.note if due.at_most is None else str(Amount(due.at_most))
+        expected = "" if due.expected is None else str(Amount(due.expected))
+        return [f"{due.count:,}", f"{due.tokens_in:,}", money, expected]
 
     rows = [(USES[cost.use], cost.name, *line(cost, cost.left), *line(cost, cost.all)) for cost in costs]
     if len(costs) > 1:
         sides = [[getattr(cost, side) for cost in costs] for side in ("left", "all")]
-        rows.append(("total", "", *(text for dues in sides for text in ("", "", *map(amount, _totals(dues))))))
+        totals = [str(Amount(total)) for dues in sides for total in _totals(dues)]
+        rows.append(("total", "", "", "", *totals[:2], "", "", *totals[2:]))
     unit = f" ({currency})" if currency else ""
     of_left = ("left", "tokens in", f"at most{unit}", "expected")
     of_all = ("whole study", "tokens in", f"at most{unit}", "expected")

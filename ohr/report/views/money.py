@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from math import isnan
 
-from ohr.messages.wording import points
-from ohr.report.views.view import Cell, View
+from ohr.report.views.view import Amount, Cell, Interval, View
 from ohr.results.derived.costs import read_costs
-from ohr.results.derived.engine_costs import EngineCost, read_engine_costs
+from ohr.results.derived.engine_costs import read_engine_costs
 from ohr.results.derived.spending import Spending, read_spending
 from ohr.results.run import Run
 from ohr.results.tables.groups import pipeline_names
@@ -15,7 +14,7 @@ from ohr.results.tables.groups import pipeline_names
 USES: Mapping[str, str] = {
     "reading": "read pages", "answers": "answer", "judging": "judge", "agents": "answer in steps", "systems": "answer",
 }  # fmt: skip
-"""What somebody is paid for, in words."""
+"""Work that somebody is paid for, in words."""
 
 _THOUSAND = 1_000
 
@@ -23,13 +22,6 @@ _THOUSAND = 1_000
 def views(run: Run) -> list[View]:
     """Return all tables of money; none for a run without prices."""
     return [*spending(run), *per_question(run), *engines(run)]
-
-
-def amount(money: float) -> str:
-    """Write money with as many digits as show it: two after the point, or three that are not 0."""
-    if isnan(money) or money == 0 or abs(money) >= 1:
-        return "" if isnan(money) else f"{money:,.2f}"
-    return f"{money:.3g}" if abs(money) >= 1e-4 else f"{money:.2e}"
 
 
 def spending(run: Run) -> list[View]:
@@ -54,10 +46,10 @@ def spending(run: Run) -> list[View]:
     known = [each for each in found if not isnan(each.money)]
     total, new = sum(each.money for each in known), sum(each.new_money for each in known)
     rest = "" if len(known) == len(found) else ", as far as known"
-    lines.append({"for": f"total{rest}", "who": "", f"money{unit}": amount(total), f"its money{unit}": amount(new)})
+    lines.append({"for": f"total{rest}", "who": "", f"money{unit}": Amount(total), f"its money{unit}": Amount(new)})
     how = (
-        "Money: the whole study, asked anew, each different page and reply once. Its money: what this run asked; the "
-        "store had the rest. Failed replies are in neither."
+        "Money: the whole study, each different page and reply once, as if the store were empty. Its money: what this "
+        "run asked; the store had the rest. Failed replies are in neither."
     )
     return [View.whole("What the study costs", how, lines, lines[0])]
 
@@ -67,10 +59,8 @@ def _tokens(each: Spending, tokens: int) -> str:
     return "not counted" if silent and each.use != "reading" else f"{tokens:,}" if tokens else ""
 
 
-def _money(each: Spending, money: float) -> str:
-    if not isnan(money):
-        return amount(money)
-    return f"not counted: {each.uncounted:,} of {each.count:,}" if each.has_price else "no price"
+def _money(each: Spending, money: float) -> Amount:
+    return Amount(money, f"not counted: {each.uncounted:,} of {each.count:,}" if each.has_price else "no price")
 
 
 def per_question(run: Run) -> list[View]:
@@ -86,18 +76,18 @@ def per_question(run: Run) -> list[View]:
             "condition": each.condition,
             "tokens in": round(each.tokens_in),
             "tokens out": round(each.tokens_out),
-            f"1,000 questions{_unit(run)}": amount(_THOUSAND * each.money) or each.note,
+            f"1,000 questions{_unit(run)}": Amount(_THOUSAND * each.money, each.note),
             "against clean": _change(each.money, each.clean_money) if each.noise_type != "none" else "",
-            "score": points(each.score),
-            "1,000 right answers": amount(_THOUSAND * each.per_right),
-            "lost": points(each.lost),
-            "each lost point": amount(_THOUSAND * each.per_point) or each.note,
+            "score": Interval(each.score, is_share=True),
+            "1,000 right answers": Amount(_THOUSAND * each.per_right),
+            "lost": Interval(each.lost, is_share=True),
+            "each lost point": Amount(_THOUSAND * each.per_point, each.note),
         }
         for each in costs
     ]
     how = (
-        "Means over the answered questions, without judges and without reading pages; scores x 100. 1,000 right "
-        "answers: the money of 1,000 questions divided by the score. Each lost point: what it adds to 1,000 right "
+        "Means over the answered questions, without judges and without reading pages. 1,000 right answers: "
+        "the money of 1,000 questions divided by the score. Each lost point of 100: what it adds to 1,000 right "
         "answers; only where a loss is shown."
     )
     return [View.whole("Money of questions", how, lines, lines[0])]
@@ -118,10 +108,10 @@ def engines(run: Run) -> list[View]:
             "pipeline": pipeline(asdict(each)),
             "engine": each.condition,
             "beside": each.cheapest,
-            f"1,000 pages{_unit(run)}": amount(_THOUSAND * each.money),
-            "more": amount(_THOUSAND * (each.money - each.cheapest_money)),
-            "points saved [95% interval]": _saved(each),
-            "each saved point": amount(_THOUSAND * each.per_point) or each.note,
+            f"1,000 pages{_unit(run)}": Amount(_THOUSAND * each.money),
+            "more": Amount(_THOUSAND * (each.money - each.cheapest_money)),
+            "saved [95% interval]": Interval(each.saved, each.low, each.high, is_share=True, is_difference=True),
+            "each saved point": Amount(_THOUSAND * each.per_point, each.note),
         }
         for each in costs
     ]
@@ -131,11 +121,6 @@ def engines(run: Run) -> list[View]:
         "only where a gain is shown."
     )
     return [View.whole("Money of OCR engines", how, lines, lines[0])] if lines else []
-
-
-def _saved(each: EngineCost) -> str:
-    ends = "" if isnan(each.low) else f" [{points(each.low)}, {points(each.high)}]"
-    return f"{points(each.saved)}{ends}"
 
 
 def _unit(run: Run) -> str:

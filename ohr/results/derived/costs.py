@@ -28,7 +28,7 @@ NO_PRICE, NOT_COUNTED = "no price", "tokens not counted"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one condition takes in one pipeline; means over the questions that were answered, in all draws.
+    """Tokens and money of one condition in one pipeline: means over the questions that were answered, in all draws.
 
     Args:
         questions: answered ones.

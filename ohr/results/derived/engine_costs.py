@@ -53,20 +53,20 @@ def read_engine_costs(run: Run) -> list[EngineCost]:
     bases = {base["condition"]: base for base in run.manifest["spec"].get("knowledge_bases", ())}
     known = [name for name in money if not isnan(money[name]) and name in bases]
 
-    def alike(name: str) -> str:
+    def setting(name: str) -> str:
         return repr([bases[name].get(noise) for noise in ("image_noise", "text_noise")])
 
-    found: list[EngineCost] = []
-    for _, some in groupby(sorted(known, key=lambda name: (alike(name), money[name])), key=alike):
-        cheapest, *others = some
+    costs: list[EngineCost] = []
+    for _, names in groupby(sorted(known, key=lambda name: (setting(name), money[name])), key=setting):
+        cheapest, *others = names
         for name in others:
-            found += _beside(run, name, cheapest, money)
-    return found
+            costs += _beside(run, name, cheapest, money)
+    return costs
 
 
 def page_money(run: Run) -> dict[str, float]:
     """Return the money of a page by condition, where an engine read it; nan without a price."""
-    prices, found = run.price_list.prices, {}
+    prices, money = run.price_list.prices, {}
     bases = {base["condition"]: base["ocr"] for base in run.once(run.manifest["spec"].get("knowledge_bases", ()))}
     noise = {row["condition"]: row["noise"] for row in run.rows("doses", ["condition", "noise"])}
     sums = _readings(run)
@@ -76,8 +76,8 @@ def page_money(run: Run) -> dict[str, float]:
         if mine:
             pages, *tokens, silent = sums.get(condition, (0, 0, 0, 1))
             means = [count / pages if pages else 0 for count in tokens]
-            found[condition] = mine[0].money(prices, 1, *means, counted=not silent)
-    return found
+            money[condition] = mine[0].money(prices, 1, *means, counted=not silent)
+    return money
 
 
 def _readings(run: Run) -> dict[str, tuple[int, int, int, int]]:

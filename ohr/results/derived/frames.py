@@ -81,8 +81,8 @@ def tidy(run: Run, table: str, **equal: Any) -> "pyarrow.Table":
 
 def tables_of(run: Run) -> list[str]:
     """List the tables of a run that have a frame."""
-    made = [LOSSES, *([COSTS] if run.price_list.prices else [])]
-    return sorted([*(path.stem for path in run.folder.glob("*.parquet")), *made])
+    derived = [LOSSES, *([COSTS] if run.price_list.prices else [])]
+    return sorted([*(path.stem for path in run.folder.glob("*.parquet")), *derived])
 
 
 def _losses(run: Run) -> "pyarrow.Table":

@@ -20,7 +20,7 @@ class Spending:
         role: of an agent's model.
         count: different pages, replies, calls or questions, also those that were in the store.
         uncounted: those of which nobody said the tokens.
-        money: of all, as if the study were asked anew; nan where it has no price, or is paid by tokens that nobody
+        money: of all, as if the store were empty; nan where it has no price, or is paid by tokens that nobody
             counted.
         new: those that this run asked for.
         new_money: of the new ones.
