@@ -15,7 +15,7 @@ from ohr.graph.graph import Batch
 from ohr.graph.indexes import scopes
 from ohr.metrics.cases import case_of
 from ohr.metrics.dose import by_page, own_passages
-from ohr.runner.text_growth import Growth
+from ohr.runner.text_growth import Growth, Size
 from ohr.steps.answers.judging import Judge
 from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.steps.answers.prompts import PreparePrompts
@@ -94,7 +94,8 @@ class Sizes:
         if work.images or work.source not in ("overall", "generation"):
             return 1.0
         whole = cell.retriever is None or isinstance(cell.retriever.stage, PageRetriever)
-        return self.growth.ratio(cell.read, None if whole else cell.chunker)
+        assert cell.generator is not None
+        return self.growth.ratio(cell.read, None if whole else cell.chunker, Size(cell.generator.stage))
 
     def agent(self, agent: Agent, questions: int) -> int:
         """Return a bound of an agent's text: every call with all that the calls before it may have shown."""

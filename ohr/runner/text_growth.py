@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ohr.contracts import Chunker, Page
+from ohr.contracts import Chunker, Generator, Page, Prompt
 from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import BasePart
@@ -15,6 +15,21 @@ from ohr.text.tokens import count_tokens
 
 _PAGES = 40
 """Pages of a sample: the slowest text noise takes a quarter of a second for them."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Counts tokens as a generator does; where only its model can, in those of cl100k_base."""
+
+    generator: Generator
+
+    def of(self, texts: Sequence[str]) -> int:
+        """Return the tokens of some texts as passages."""
+        none = self.generator.size_of(Prompt("", (), "", ""))
+        sizes = (self.generator.size_of(Prompt("", (text,), "", text)) for text in texts)
+        return sum(
+            count_tokens(text) if size is None else size - (none or 0) for text, size in zip(texts, sizes, strict=True)
+        )
 
 
 @dataclass
@@ -28,29 +43,32 @@ class Growth:
     session: Session
     keys: Keys
     parts: Iterable[BasePart]
-    _known: dict[tuple[str, str], float] = field(default_factory=dict)
+    _known: dict[tuple[str, str, Size], float] = field(default_factory=dict)
     _samples: dict[str, list[tuple[Sequence[Page], Sequence[Page]]]] = field(default_factory=dict)
 
-    def ratio(self, base: KnowledgeBase, chunker: Named[Chunker] | None) -> float:
+    def ratio(self, base: KnowledgeBase, chunker: Named[Chunker] | None, size: Size) -> float:
         """Return how many times as long a passage is as on the clean text: a chunk, or a whole page.
 
         The text is that in the store; else text noise is put on the clean text, as reading images takes an engine.
+
+        Args:
+            size: counts the tokens of texts as the generator does.
         """
-        place = base.condition, chunker.name if chunker else ""
+        place = base.condition, chunker.name if chunker else "", size
         if place not in self._known:
             self._known[place] = 1.0
             if base.noise_type != "none":
                 with suppress(Exception):  # a foreign noise or chunker may raise anything, which the run reports
-                    self._known[place] = self._measured(base, chunker)
+                    self._known[place] = self._measured(base, chunker, size)
         return self._known[place]
 
-    def _measured(self, base: KnowledgeBase, chunker: Named[Chunker] | None) -> float:
+    def _measured(self, base: KnowledgeBase, chunker: Named[Chunker] | None, size: Size) -> float:
         if base.condition not in self._samples:
             self._samples[base.condition] = list(self._sample(base))
         means = []
         for side in range(2):
             texts = [text for pair in self._samples[base.condition] for text in _passages(pair[side], chunker)]
-            means.append(sum(map(count_tokens, texts)) / max(len(texts), 1))
+            means.append(size.of(texts) / max(len(texts), 1))
         return means[1] / means[0] if all(means) else 1.0
 
     def _sample(self, base: KnowledgeBase) -> Iterable[tuple[Sequence[Page], Sequence[Page]]]:

@@ -149,7 +149,7 @@ def _check(
     # a part with a fault may be what seems to be missing
     if file.decompose and not (builder.notes or builder.source.faults):
         builder.note(("decompose",), fault_of_swaps(file.evaluate, bases, named["retrievers"]))
-    builder.notes += faults_of_hypotheses(file, benchmark and benchmark.scoring, bases, named)
+    builder.notes += faults_of_hypotheses(file, benchmark.scoring if benchmark else None, bases, named)
     builder.note(("currency",), fault_of_name(file.currency))
     if not (builder.notes or builder.source.faults):
         wrong = faults_of_prices(file.prices, payees(bases, named))
