@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 
 from ohr.builder.session import Usage
-from ohr.builder.settings import Price
 from ohr.contracts import Generator, Prompt
+from ohr.prices import Payee, Price
 from ohr.runner.prompt_sizes import size_of
 from ohr.spec.model import Named
-
-_MILLION = 1_000_000
+from ohr.spec.payees import answering
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Cost:
     Args:
         task: what it is asked for; "" for everything.
         tokens_out: of replies; before a build the most that they may have.
-        money: None where the model has no price.
+        money: None where the model has no price, or did not count its tokens.
     """
 
     model: str
@@ -33,13 +33,17 @@ class Cost:
 def spent(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> list[Cost]:
     """Return the cost of all replies of a build, by model; of those from the store, too: so much costs the set."""
     return [
-        _cost(name, "", used.replies, used.tokens_in, used.tokens_out, prices) for name, used in sorted(usage.items())
+        _cost(used.payee, "", (used.replies, used.tokens_in, used.tokens_out), prices, counted=not used.uncounted)
+        for _, used in sorted(usage.items())
     ]
 
 
 def spent_now(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> list[Cost]:
     """Return the cost of the replies that were not in the store, by model."""
-    return [_cost(name, "", used.asked, used.new_in, used.new_out, prices) for name, used in sorted(usage.items())]
+    return [
+        _cost(used.payee, "", (used.asked, used.new_in, used.new_out), prices, counted=not used.uncounted)
+        for _, used in sorted(usage.items())
+    ]
 
 
 def bound(generator: Named[Generator], task: str, prompts: Sequence[Prompt], prices: Mapping[str, Price]) -> Cost:
@@ -50,10 +54,11 @@ def bound(generator: Named[Generator], task: str, prompts: Sequence[Prompt], pri
 def cost_of(generator: Named[Generator], task: str, calls: int, tokens_in: int, prices: Mapping[str, Price]) -> Cost:
     """Bound the cost of some calls: every reply may be as long as the model's `max_tokens`."""
     longest = getattr(generator.stage, "max_tokens", None) or 0
-    return _cost(generator.name, task, calls, tokens_in, longest * calls, prices)
+    return _cost(answering(generator), task, (calls, tokens_in, longest * calls), prices)
 
 
-def _cost(name: str, task: str, calls: int, tokens_in: int, tokens_out: int, prices: Mapping[str, Price]) -> Cost:
-    price = prices.get(name)
-    money = None if price is None else (tokens_in * price.tokens_in + tokens_out * price.tokens_out) / _MILLION
-    return Cost(name, task, calls, tokens_in, tokens_out, money)
+def _cost(
+    payee: Payee, task: str, counts: tuple[int, int, int], prices: Mapping[str, Price], *, counted: bool = True
+) -> Cost:
+    money = payee.money(prices, *counts, counted=counted)
+    return Cost(payee.name, task, *counts, None if isnan(money) else money)

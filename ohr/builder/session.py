@@ -12,8 +12,10 @@ from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import Graph
 from ohr.graph.page_steps import add_pages
 from ohr.messages.wording import counted
+from ohr.prices import Payee, is_counted
 from ohr.questions.model import Model
 from ohr.spec.model import Named, Spec
+from ohr.spec.payees import answering
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompts import answer_key
 from ohr.steps.documents.make_document import recognised_pages, recorded_pages
@@ -47,15 +49,19 @@ class Usage:
     """Use of a model in one build.
 
     Args:
+        payee: the model, as somebody who is paid.
         replies: different prompts; `asked` of them are new, the others were in the store.
+        uncounted: replies of which it did not say the tokens.
         tokens_in: of all prompts that were answered, as the generator counts them; 0 where it cannot.
         new_in, new_out: tokens of the new ones.
         reason: why the last one that failed did.
     """
 
+    payee: Payee
     replies: int = 0
     asked: int = 0
     failed: int = 0
+    uncounted: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     new_in: int = 0
@@ -103,7 +109,7 @@ class BuildSession:
         self._scheduler.add(graph, graph.steps)
         self._scheduler.settle(graph.steps)
         replies = {name: Completion(**reply) for name, reply in self._scheduler.read(graph.steps).items()}
-        usage = self.usage.setdefault(generator.name, Usage())
+        usage = self.usage.setdefault(generator.name, Usage(answering(generator)))
         for name, step in graph.steps.items():
             if name not in replies:
                 reason = self._reasons.get(step.work.item, _UNKNOWN)
@@ -115,6 +121,7 @@ class BuildSession:
         usage.replies += 1
         usage.asked += new
         usage.failed += reply.error is not None
+        usage.uncounted += reply.error is None and not is_counted(reply.text, reply.tokens_in, reply.tokens_out)
         usage.reason = reply.error or usage.reason
         usage.tokens_in += reply.tokens_in
         usage.tokens_out += reply.tokens_out

@@ -9,13 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import AnyOcr, Benchmark, Generator, Stage
 from ohr.errors import SpecError
-from ohr.messages.wording import named
+from ohr.prices import Prices, faults_of_prices
 from ohr.questions.judging import Settings as Verification
 from ohr.questions.writing import Wanted, entities_of
 from ohr.runner.preflight import refuse_unready
 from ohr.spec.build import Builder
 from ohr.spec.file_keys import LIMITS, Limits
 from ohr.spec.model import KnowledgeBase, Named, Spec, written
+from ohr.spec.payees import answering
 from ohr.spec.read import registry_of
 from ohr.spec.source import Source, read_source
 
@@ -33,15 +34,6 @@ _ADDRESSES = {"base_url", "url", "headers", "api_key_env"}
 """Fields of servers that say nothing to others, or too much."""
 
 
-class Price(BaseModel):
-    """The price of a model's tokens, in any currency, per million."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-    tokens_in: Annotated[float, Field(alias="in", ge=0, allow_inf_nan=False, description="Of a prompt.")]
-    tokens_out: Annotated[float, Field(alias="out", ge=0, allow_inf_nan=False, description="Of a reply.")]
-
-
 class BuildFile(BaseModel):
     """The keys of a build's file; plugins are mappings with a `kind`, which are validated by their own class."""
 
@@ -56,7 +48,7 @@ class BuildFile(BaseModel):
     corrected: Annotated[Path | None, Field(description="Folder of corrected <domain>/<document>.json.")] = None
     questions: Annotated[Wanted, Field(description="How many questions of which kind are wanted.")] = Wanted()
     verification: Annotated[Verification, Field(description="How models verify them.")] = Verification()
-    prices: Annotated[dict[str, Price], Field(description="By name of the generator, per million tokens.")] = {}
+    prices: Annotated[Prices, Field(description="Of generators, by name, model or kind, per million tokens.")] = {}
     sampling_temperature: Annotated[
         float, Field(ge=0, le=5, allow_inf_nan=False, description="Of answerers whose own temperature is 0.")
     ] = 0.7
@@ -192,9 +184,8 @@ def _check_names(builder: Builder, models: Sequence[Named[Generator]], file: Bui
     for each in models:
         if stages[each.name] != each.stage:
             builder.note((), f"two generators are named {each.name!r}: give one another `name`")
-    for name in file.prices if file else ():
-        if name not in stages:
-            builder.note(("prices", name), f"there is no generator of this name; there are {named(sorted(stages))}")
+    for name, message in faults_of_prices(file.prices if file else {}, [answering(each) for each in models]).items():
+        builder.note(("prices", name), message)
 
 
 def check_models(settings: Settings, *, writes: bool) -> None:

@@ -26,6 +26,7 @@ from ohr.messages.wording import counted, sized
 if TYPE_CHECKING:
     from ohr.cli.display.design import Planned
     from ohr.runner.plan import Plan
+    from ohr.spec.model import Spec
 
 
 def plan(
@@ -62,20 +63,23 @@ def plan(
     if as_json:
         say_json({**asdict(made), "detects": planned})
         return
-    _print(read.name, made, planned, processes)
+    _print(read, made, planned, processes)
 
 
-def _print(name: str, made: "Plan", planned: "Planned", processes: int) -> None:
+def _print(read: "Spec", made: "Plan", planned: "Planned", processes: int) -> None:
     from ohr.cli.display.design import print_design
+    from ohr.cli.display.planned_costs import print_costs
 
     stages = ", ".join(f"{count} {stage}" for stage, count in made.cells.items())
-    say(f"{name}: {sized(made.documents, made.documents_asked, made.questions)}")
+    say(f"{read.name}: {sized(made.documents, made.documents_asked, made.questions)}")
     say(f"{counted(sum(made.cells.values()), 'cell')}: {stages}")
     say_table(
         ("step", "total", "in store", "left"),
         [(name, str(n.total), str(n.total - n.left), str(n.left)) for name, n in made.steps.items()],
     )
     say(_left(made, processes))
+    if read.prices:
+        print_costs(made.costs, read.currency)
     print_design(planned)
     say_first("warnings:", made.warnings)
 

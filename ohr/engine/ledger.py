@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from ohr.engine.usage import Usage
 from ohr.errors import OhrError
 from ohr.messages.variables import hidden
 from ohr.messages.wording import counted
@@ -48,6 +49,8 @@ class Ledger:
     """How the questions of each agent ended; of all, those whose trajectory was in the store too."""
     endings: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     """How the replies of each generator, agent and judge ended, by their keys, also of those in the store."""
+    usage: Usage = field(default_factory=Usage)
+    """Pages, replies and tokens of engines, models and services, which may cost money."""
     pace: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
     """Seconds in workers and items made, by family and kind of the stage."""
     _listeners: list[Callable[[Failure], None]] = field(default_factory=list)

@@ -143,6 +143,9 @@ class Scheduler(Planner):
                 self._finish(task)
             elif self._name(task) in granted:
                 mine.append(task)
+                if task.step.work.stage:
+                    outputs = zip(task.step.outputs, self._keys_of(task).outputs, strict=True)
+                    self.ledger.usage.made.update(plain for plain, name in outputs if name not in there)
             else:
                 self._parked.append(task)
         return mine

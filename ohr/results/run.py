@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ohr.errors import DataError
 from ohr.results.folder.manifest_choices import Choices
+from ohr.results.folder.prices import PriceList, read_prices
 from ohr.results.folder.run_folder import Status, headlines, read_finished, read_manifest, run_id, status
 from ohr.results.folder.tags import read_tags
 from ohr.results.tables.read_table import read_columns, read_rows
@@ -86,6 +87,15 @@ class Run:
     def tags(self) -> dict[str, str]:
         """Its tags, which may change."""
         return read_tags(self.folder)
+
+    @cached_property
+    def price_list(self) -> PriceList:
+        """The prices that it is shown with, which may change.
+
+        Raises:
+            DataError: their file is damaged.
+        """
+        return read_prices(self.folder)
 
     @cached_property
     def headlines(self) -> dict[str, str]:

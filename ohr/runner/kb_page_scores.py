@@ -10,6 +10,8 @@ from ohr.graph.graph import BasePart
 from ohr.metrics.pages import about_same_pages
 from ohr.metrics.scores import Scores, with_failures
 from ohr.runner.columns import Judgement
+from ohr.spec.model import Named
+from ohr.spec.payees import judging
 from ohr.steps.answers.judging import reply_keys
 from ohr.steps.answers.scoring import read_scores
 
@@ -36,6 +38,10 @@ def page_scores(
         scored = scheduler.read([part.scores[name] for name in names])
         judged = scheduler.read([part.judged[name] for name in names if name in part.judged])
         replies = scheduler.read({key for about in judged.values() for key in reply_keys(about)})
+        for judge in keys.page_judges:
+            mine = {key for about in judged.values() for names in about.get(judge.name, {}).values() for key in names}
+            found = {key: replies[key] for key in mine if key in replies}
+            scheduler.ledger.usage.add(judging(Named(judge.name, judge.metric)), found)
         for name in names:
             asked = inputs.about[name]
             scores = read_scores(

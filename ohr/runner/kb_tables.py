@@ -34,6 +34,7 @@ from ohr.runner.columns import (
 )
 from ohr.runner.kb_page_scores import page_scores, slices
 from ohr.spec.model import KnowledgeBase
+from ohr.spec.payees import reading
 from ohr.steps.documents.damage import read_damage
 from ohr.steps.documents.read_pages import as_recognition, warnings_of
 
@@ -85,6 +86,9 @@ class KnowledgeBaseTables:
             self._pages(base, [lost[damage] for damage in there if damage in lost], sums)
         if base.name not in self.trials:
             self._readings(part)
+            if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
+                whole = sum(page.error is None for page in sums.pages)
+                self.ledger.usage.add_recorded(reading(base), whole)
         questions = self.inputs.questions
         if self._misplaced is None and sums.doses:
             self._misplaced = sum(dose.lcs_gt <= DAMAGED for dose in sums.doses.values())
@@ -131,6 +135,7 @@ class KnowledgeBaseTables:
         for names in slices([name for name, pages in part.pages.items() if pages]):
             places = {key: (name, index) for name in names for index, key in enumerate(part.pages[name])}
             values = self.scheduler.read(places)
+            self.ledger.usage.add(reading(part.base), values)
             read = [(places[key], as_recognition(value)) for key, value in values.items()]
             ends.update(reading.finish for _, reading in read)
             readers.update(reading.reader for _, reading in read if reading.reader)

@@ -76,6 +76,7 @@ def ended(keys: Keys, ledger: Ledger, doses: Sequence[Mapping[str, Any]]) -> dic
         "calls": {name: count for name, count in ledger.calls.items() if count},
         "seconds": {phase: round(seconds, 2) for phase, seconds in ledger.seconds.items()},
         "tokens": dict(ledger.tokens),
+        "usage": ledger.usage.rows(),
         "cut_replies": {name: {"cut": cut, "replies": whole} for name, (cut, whole) in ledger.cuts().items()},
         "failures": _summary(ledger.failures) | ({"absent": len(ledger.absent)} if ledger.absent else {}),
         **({"agents": _agents(spec.whole, ledger)} if spec.whole else {}),

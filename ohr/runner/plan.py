@@ -1,5 +1,6 @@
 """Plans: the work of a run, from the same graph that a run executes."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +10,18 @@ from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import count, drawn_once, not_swapped, undosed, unreached
 from ohr.graph.compile import compile_graph
-from ohr.graph.graph import CellPart, Graph
+from ohr.graph.graph import BasePart, Batch, CellPart, Graph
+from ohr.prices import Payee
 from ohr.runner.attribution.levels import with_trials
 from ohr.runner.calibration.calibrate import NotCalibrated, calibrate
 from ohr.runner.pace import recall
+from ohr.runner.plan_costs import Bill, PlannedCost
 from ohr.runner.power import Design, design
 from ohr.runner.preflight import check_stages
-from ohr.runner.prompt_sizes import Sizes
-from ohr.spec.model import Spec
+from ohr.runner.prompt_sizes import Estimate, Sizes
+from ohr.runner.text_growth import Growth
+from ohr.spec.model import Named, Spec
+from ohr.spec.payees import answering, judging, models_of, reading, serving
 from ohr.steps.agents.run_agent import RunAgent
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CutChunks, MakeDocument
@@ -50,6 +55,7 @@ class Plan:
         agent_calls: the most calls of the agents' questions that are left.
         agent_tokens: the most prompt tokens of those calls, without images.
         design: size of the study, on which depends what it can detect.
+        costs: what is left to pay for, and all, by who is paid.
         minutes: estimated time left on this machine, None when nothing like it ran here before.
     """
 
@@ -64,6 +70,7 @@ class Plan:
     minutes: float | None
     agent_calls: int = 0
     agent_tokens: int = 0
+    costs: tuple[PlannedCost, ...] = ()
 
 
 def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | None = None) -> Plan:
@@ -77,18 +84,18 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     graph = compile_graph(keys)
     there = session.store.has_many(graph.steps.keys())
     needed = {step.key for step in graph.needed(graph.goals, there)}
-    pages = {name for name, step in graph.steps.items() if isinstance(step.work, ReadPages | ReadDocument)}
-    unread = sum(graph.steps[name].key in needed for name in pages - set(there))
-    read = {"pages to recognise": Count(len(pages), unread)}
+    bill = Bill(spec, session)
+    read = {"pages to recognise": _pages(spec, graph, needed, set(there), bill)}
     steps = read | {name: _count(graph, kind, needed) for name, kind in _KINDS.items()}
     for name in ("page images to render", "texts to swap"):
         if not steps[name].total:
             del steps[name]
-    estimates = Sizes(session, keys)
-    steps["prompts to answer"], tokens = _answers(session, graph, estimates)
-    agents, calls, agent_tokens = _agents(graph, set(there), estimates)
+    growth = Growth(session, keys, [part for part in graph.parts if isinstance(part, BasePart)])
+    estimates = Sizes(session, keys, growth)
+    steps["prompts to answer"], tokens = _answers(session, graph, estimates, bill)
+    agents, calls, agent_tokens = _agents(graph, set(there), estimates, bill)
     steps |= {"agent questions": agents} if agents.total else {}
-    steps |= _systems(graph, set(there), session.store)
+    steps |= _systems(graph, set(there), session.store, bill)
     if uncalibrated:
         levels = sum(base.target is not None for base in spec.knowledge_bases)
         steps["levels to calibrate"] = Count(levels, uncalibrated)
@@ -97,9 +104,9 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     notes = (*not_swapped(spec), *unreached(spec), *undosed(spec), *drawn_once(spec))
     warnings = (*keyless, *session.inputs.warnings, *notes)
     minutes = _minutes(spec, session.store, steps, workers)
-    return Plan(
-        *counts, warnings, design(spec, session.inputs), count(spec), steps, tokens, minutes, calls, agent_tokens
-    )
+    size, cells = design(spec, session.inputs), count(spec)
+    costs = tuple(bill.costs())
+    return Plan(*counts, warnings, size, cells, steps, tokens, minutes, calls, agent_tokens, costs)
 
 
 _KINDS = {
@@ -126,7 +133,7 @@ def _count(graph: Graph, kind: type[object], needed: set[str]) -> Count:
     return Count(len(found), sum(key in needed for key in found))
 
 
-def _answers(session: Session, graph: Graph, sizes: Sizes) -> tuple[Count, int]:
+def _answers(session: Session, graph: Graph, sizes: Sizes, bill: Bill) -> tuple[Count, int]:
     """Count answers, and estimate the tokens of the prompts that are left and of the judges of their replies.
 
     They are counted exactly where their prompts are known; elsewhere all of them are left.
@@ -145,22 +152,55 @@ def _answers(session: Session, graph: Graph, sizes: Sizes) -> tuple[Count, int]:
         left = new - set(session.store.has_many(new))
         known |= new
         total += 0 if answers else len(batch.questions)
-        if left or not answers:
-            tokens += sizes.prompts(cell, batch) * (len(left) / len(answers) if answers else 1)
+        size = sizes.prompts(cell, batch)
+        count = len(new) if answers else size.prompts
+        share = len(left) / len(answers) if answers else 1.0
+        assert cell.generator is not None
+        asked = len(left) if answers else count, share * size.tokens
+        whole = size.tokens * (len(new) / len(answers) if answers else 1.0)
+        bill.ask([answering(cell.generator)], [cell.generator.stage], asked, (count, whole))
+        tokens += asked[1] + _judges(session, batch, sizes, bill, size)
     left_known = len(known) - len(session.store.has_many(known))
     return Count(len(known) + total, left_known + total), round(tokens)
 
 
-def _agents(graph: Graph, there: set[str], sizes: Sizes) -> tuple[Count, int, int]:
+def _judges(session: Session, batch: Batch, sizes: Sizes, bill: Bill, estimate: Estimate) -> float:
+    """Add what judges of a batch's replies are asked; returns the prompt tokens that are left."""
+    tokens = 0.0
+    stored = read_sound(session.store, [batch.judged], "judged") if batch.judged else {}
+    judged = stored.get(batch.judged or "", {})
+    for judge in sizes.keys.judges if estimate.judged else ():
+        count, size = estimate.judged[judge.name]
+        names = {name for about in judged.get(judge.name, {}).values() for name in about}
+        share = 1 - len(session.store.has_many(names)) / len(names) if names else 1.0
+        bill.ask(
+            [judging(Named(judge.name, judge.metric))],
+            [judge.metric.judge],
+            (share * count, share * size),
+            (count, size),
+        )
+        tokens += share * size
+    return tokens
+
+
+def _agents(graph: Graph, there: set[str], sizes: Sizes, bill: Bill) -> tuple[Count, int, int]:
     """Count the questions of agents, and bound the calls and prompt tokens of those left, without shared ones."""
     found = {step.key: step for step in graph.steps.values() if isinstance(step.work, RunAgent)}.values()
-    left = [(step.work.agent, len(set(step.outputs) - there)) for step in found if isinstance(step.work, RunAgent)]
-    calls = sum(questions * agent.max_calls for agent, questions in left)
-    tokens = sum(sizes.agent(agent, questions) for agent, questions in left)
-    return Count(sum(len(step.outputs) for step in found), sum(questions for _, questions in left)), calls, tokens
+    calls, tokens = 0, 0
+    for step in found:
+        assert isinstance(step.work, RunAgent)
+        agent, name = step.work.agent, step.work.name
+        left, whole = (
+            (questions * agent.max_calls, sizes.agent(agent, questions))
+            for questions in (len(set(step.outputs) - there), len(step.outputs))
+        )
+        bill.ask([*models_of(Named(name, agent)).values()], [*agent.models().values()], left, whole)
+        calls, tokens = calls + left[0], tokens + left[1]
+    questions = sum(len(set(step.outputs) - there) for step in found)
+    return Count(sum(len(step.outputs) for step in found), questions), calls, tokens
 
 
-def _systems(graph: Graph, there: set[str], store: Store) -> dict[str, Count]:
+def _systems(graph: Graph, there: set[str], store: Store, bill: Bill) -> dict[str, Count]:
     """Count what systems ingest, and their questions; what a system has lost with its process is ingested again."""
     works = [
         (step, step.work)
@@ -171,9 +211,25 @@ def _systems(graph: Graph, there: set[str], store: Store) -> dict[str, Count]:
         return {}
     kept = store.has_many([work.ingested for _, work in works if work.system.lasting])
     left = [(work, len(set(step.outputs) - there)) for step, work in works]
+    for (step, work), (_, questions) in zip(works, left, strict=True):
+        bill.serve(serving(Named(work.name, work.system)), questions, len(step.outputs))
     ingests = sum(bool(questions) and work.ingested not in kept for work, questions in left)
-    questions = Count(sum(len(step.outputs) for step, _ in works), sum(questions for _, questions in left))
-    return {"sets of documents to ingest": Count(len(works), ingests), "system questions": questions}
+    asked = Count(sum(len(step.outputs) for step, _ in works), sum(questions for _, questions in left))
+    return {"sets of documents to ingest": Count(len(works), ingests), "system questions": asked}
+
+
+def _pages(spec: Spec, graph: Graph, needed: set[str], there: set[str], bill: Bill) -> Count:
+    """Count the pages that engines read; a page that nothing needs is not left to do."""
+    bases = {base.name: base for base in spec.knowledge_bases}
+    total, unread = Counter[Payee](), Counter[Payee]()
+    for name, step in graph.steps.items():
+        if isinstance(step.work, ReadPages | ReadDocument):
+            payee = reading(bases[step.work.base])
+            total[payee] += 1
+            unread[payee] += name not in there and step.key in needed
+    for payee, pages in total.items():
+        bill.read(payee, unread[payee], pages)
+    return Count(total.total(), unread.total())
 
 
 def _minutes(spec: Spec, store: Store, steps: Mapping[str, Count], workers: int) -> float | None:

@@ -1,6 +1,6 @@
 """Sizes of prompts before they are made: estimated from the spec, the clean texts, and the questions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,30 +15,53 @@ from ohr.graph.graph import Batch
 from ohr.graph.indexes import scopes
 from ohr.metrics.cases import case_of
 from ohr.metrics.dose import by_page, own_passages
+from ohr.runner.text_growth import Growth, Size
+from ohr.steps.answers.judging import Judge
 from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.steps.answers.prompts import PreparePrompts
 from ohr.text.tokens import count_tokens
 from ohr.work.step import Ready
 
+_MESSAGE, _REPLY = 4, 3
+"""Tokens of a chat's form: of each message, and of the reply's beginning.
+
+Source: OpenAI Cookbook, How to count tokens with tiktoken. Templates of other models have about as many.
+"""
+
 
 def size_of(generator: Generator, prompts: Iterable[Prompt]) -> int:
-    """Return the tokens of prompts as a generator counts them; where only its model can, in those of cl100k_base."""
+    """Return the tokens of prompts as a generator counts them; where only its model can, as chats in cl100k_base."""
     known = ((prompt, generator.size_of(prompt)) for prompt in prompts)
-    return sum(count_tokens(prompt.system + prompt.user) if size is None else size for prompt, size in known)
+    return sum(_as_chat(prompt) if size is None else size for prompt, size in known)
+
+
+def _as_chat(prompt: Prompt) -> int:
+    messages = [text for text in (prompt.system, prompt.user) if text]
+    return sum(map(count_tokens, messages)) + _MESSAGE * len(messages) + _REPLY
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Different prompts of a batch, their tokens, and the same of the judges of the replies by the judge's name."""
+
+    prompts: int
+    tokens: int
+    judged: Mapping[str, tuple[int, int]]
 
 
 @dataclass
 class Sizes:
-    """Estimates of a run's prompts; noise and OCR are taken to leave the lengths of texts as they are."""
+    """Estimates of a run's prompts; a text that an engine has yet to read is taken to be as long as the clean one."""
 
     session: Session
     keys: Keys
+    growth: Growth
     _found: dict[Any, list[str]] = field(default_factory=dict)
     _known: set[tuple[Any, ...]] = field(default_factory=set)
     """Prompts that are counted: a page that is found alone is read as the question's own page is, and asked once."""
 
-    def prompts(self, cell: Cell, batch: Batch) -> int:
-        """Estimate the prompt tokens of a batch, with those of the judges of its replies; images are not counted."""
+    def prompts(self, cell: Cell, batch: Batch) -> Estimate:
+        """Estimate the prompts of a batch and of the judges of its replies; images are not counted."""
         assert cell.generator is not None and batch.asks is not None
         work, generator = batch.asks, cell.generator.stage
         questions = [self.keys.inputs.questions[place] for place in batch.questions]
@@ -51,13 +74,28 @@ class Sizes:
             made = {name: (cell.generator.name, place, shown, prompt.user) for name, prompt in prompts.items()}
             prompts = {name: prompt for name, prompt in prompts.items() if made[name] not in self._known}
             self._known.update(made.values())
-        total = size_of(generator, prompts.values())
-        if not few:
-            empty, full = self._prompt(work, questions[0], ()), self._prompt(work, questions[0], passages)
-            total += (size_of(generator, [full]) - size_of(generator, [empty])) * len(prompts)
+        asked = [question for question in questions if question.id in prompts]
+        ratio = self._ratio(cell, work)
+        total = size_of(generator, prompts.values()) if few else 0
+        if not few or ratio != 1:
+            empty = size_of(generator, [self._prompt(work, question, ()) for question in asked])
+            if few:
+                total = round(empty + ratio * (total - empty))
+            else:
+                first = [self._prompt(work, questions[0], given) for given in ((), passages)]
+                without, whole = (size_of(generator, [prompt]) for prompt in first)
+                total = round(empty + ratio * (whole - without) * len(prompts))
         read = tuple(passage.text for passage in passages)
-        asked = (question for question in questions if question.id in prompts)
-        return total + sum(self._judged(question, read or prompts[question.id].passages) for question in asked)
+        judged = self._judged(asked, lambda question: read or prompts[question.id].passages, ratio)
+        return Estimate(len(prompts), total, judged)
+
+    def _ratio(self, cell: Cell, work: PreparePrompts) -> float:
+        """Return how many times as long as on the clean text the passages of a cell's prompts are."""
+        if work.images or work.source not in ("overall", "generation"):
+            return 1.0
+        whole = cell.retriever is None or isinstance(cell.retriever.stage, PageRetriever)
+        assert cell.generator is not None
+        return self.growth.ratio(cell.read, None if whole else cell.chunker, Size(cell.generator.stage))
 
     def agent(self, agent: Agent, questions: int) -> int:
         """Return a bound of an agent's text: every call with all that the calls before it may have shown."""
@@ -110,16 +148,34 @@ class Sizes:
     def _scopes(self) -> dict[str, tuple[str, ...]]:
         return {scope.name: scope.names for scope in scopes(self.keys)}
 
-    def _judged(self, question: Question, passages: tuple[str, ...]) -> int:
-        """Estimate the prompts of all judges about a reply, taken to be the accepted answer."""
-        total = 0
-        answer = question.answers[0] if question.answers else ""
-        case = case_of(question, passages, answer)
-        for judge in (judge.metric for judge in self.keys.judges):
-            assert isinstance(judge, CaseJudgeMetric)
+    def _judged(
+        self, questions: Sequence[Question], passages: Callable[[Question], tuple[str, ...]], ratio: float
+    ) -> dict[str, tuple[int, int]]:
+        """Estimate the prompts of each judge about the replies, taken to be the accepted answers.
+
+        Args:
+            ratio: how many times as long as `passages` those are that the run reads.
+        """
+        found = {}
+        for judge in self.keys.judges:
+            full = self._judge_prompts(judge, questions, passages)
+            size = size_of(judge.metric.judge, full)
+            if ratio != 1:
+                empty = size_of(judge.metric.judge, self._judge_prompts(judge, questions, lambda _: ()))
+                size = round(empty + ratio * (size - empty))
+            found[judge.name] = len(full), size
+        return found
+
+    def _judge_prompts(
+        self, judge: Judge, questions: Sequence[Question], passages: Callable[[Question], tuple[str, ...]]
+    ) -> list[Prompt]:
+        assert isinstance(judge.metric, CaseJudgeMetric)
+        prompts: list[Prompt] = []
+        for question in questions:
+            case = case_of(question, passages(question), question.answers[0] if question.answers else "")
             with suppress(Exception):  # a foreign judge may raise anything, which the run reports
-                total += size_of(judge.judge, judge.prompts_for(case) or ())
-        return total
+                prompts += judge.metric.prompts_for(case) or ()
+        return prompts
 
 
 def _cut(chunker: Chunker, pages: Sequence[Page]) -> Iterable[str]:

@@ -21,6 +21,7 @@ from ohr.graph.cells import drawn_once, not_swapped, undosed, unreached
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import Graph
 from ohr.messages.variables import Formatter, hidden
+from ohr.results.folder.prices import PriceList, write_prices
 from ohr.results.folder.run_folder import RunFolder, find_finished
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.attribution.levels import with_trials
@@ -50,6 +51,8 @@ class Finished:
     ledger: Ledger
     fresh: bool = True
     """False when an earlier run of the same spec had the results already."""
+    repriced: bool = False
+    """That run was shown with other prices before."""
 
 
 def run(
@@ -89,8 +92,9 @@ def run(
     with remembered(Path(store), verify=verify):
         keys = Keys(spec, read_inputs(spec))
         known = None if fresh else find_finished(runs, spec.name, keys.run)
+        prices = PriceList(spec.prices, spec.currency)
         if known:
-            return Finished(known, ledger, fresh=False)
+            return Finished(known, ledger, fresh=False, repriced=write_prices(known, prices))
         opened = open_store(store)
         folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, store))
         with _recorded(folder, progress or Quiet()) as events:
@@ -100,6 +104,7 @@ def run(
                 _log.info("warning: %s", line)
             with session.started(spec):
                 _study(session, keys, folder, fresh)
+            write_prices(folder.path, prices)
             _log.info("finished: %d failed", len(ledger.failures))
             return Finished(folder.path, ledger)
 
@@ -178,7 +183,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     rendered = [step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)]
     if left := session.store.has_many(rendered):  # a run that finds everything writes nothing: a store may be read-only
         session.store.discard(left)
-    remember(session.store, session.ledger)
+    remember(session.store, session.ledger, spec.benchmark.kind)
     with session.ledger.timed("summary"):
         tabulator.close()
     manifest = ended(compiled, session.ledger, read_rows(folder.path / "doses.parquet"))

@@ -25,6 +25,9 @@ from ohr.runner.columns import (
     step_columns,
 )
 from ohr.runner.kb_tables import KnowledgeBaseTables
+from ohr.runner.usage import note_answers
+from ohr.spec.model import Named
+from ohr.spec.payees import judging
 from ohr.steps.answers.generate import Answered, as_answered
 from ohr.steps.answers.judging import Judge
 from ohr.steps.answers.scoring import read_scores
@@ -89,11 +92,12 @@ class Tabulator(KnowledgeBaseTables):
 
     def _answers(self, cell: Cell, batch: Batch) -> None:
         assert batch.scores is not None
+        answers = batch.episodes
+        if batch.prompts:
+            answers = self.scheduler.read([batch.prompts.key]).get(batch.prompts.key, {})
+        found = self.scheduler.read(answers.values())
+        note_answers(self.ledger.usage, cell, found)
         if shown := cell.base.name not in self.trials and not cell.swap:
-            answers = batch.episodes
-            if batch.prompts:
-                answers = self.scheduler.read([batch.prompts.key]).get(batch.prompts.key, {})
-            found = self.scheduler.read(answers.values())
             protocol = self.keys.spec.benchmark.scoring
             given = {q: as_answered(found[name], protocol) if name in found else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
@@ -102,10 +106,9 @@ class Tabulator(KnowledgeBaseTables):
             elif cell.generator:
                 self.ledger.replied(cell.generator.name, {name: each["finish"] for name, each in found.items()})
         scored = self._batch(cell, batch, batch.scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
-        if shown and batch.judged:
-            judged = self.scheduler.read([batch.judged]).get(batch.judged, {})
-            for judge in self.keys.judges:
-                self._judgements(cell, batch, judge, judged.get(judge.name, {}), scored)
+        judged = self.scheduler.read([batch.judged]).get(batch.judged, {}) if batch.judged else {}
+        for judge in self.keys.judges if judged else ():
+            self._judgements(cell, batch, judge, judged.get(judge.name, {}), scored, shown=shown)
 
     def _note_ends(self, agent: str) -> None:
         """Warn of an agent's questions that ended without an answer: they score 0, and are no failures."""
@@ -134,10 +137,20 @@ class Tabulator(KnowledgeBaseTables):
             self._batch(part.cell, batch, batch.scores, SHOWN_METRICS)
 
     def _judgements(
-        self, cell: Cell, batch: Batch, judge: Judge, keys: Mapping[str, Sequence[str]], scores: Scores
+        self,
+        cell: Cell,
+        batch: Batch,
+        judge: Judge,
+        keys: Mapping[str, Sequence[str]],
+        scores: Scores,
+        *,
+        shown: bool,
     ) -> None:
-        """Write a judge's replies about a batch."""
+        """Count a judge's replies about a batch, and write those of a cell that is shown."""
         name, found = judge.name, self.scheduler.read({key for names in keys.values() for key in names})
+        self.ledger.usage.add(judging(Named(name, judge.metric)), found)
+        if not shown:
+            return
         self.ledger.replied(f"{name} (judge)", {key: reply["finish"] for key, reply in found.items()})
         replies = {question: joined_replies([found.get(name) for name in names]) for question, names in keys.items()}
         reasons = {each.question: each.reason for each in scores.failures if each.metric == name}

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from ohr.prices import Prices
+
 EvaluationStage = Literal["page", "retrieval", "generation", "overall"]
 """`page` scores the knowledge base itself and is always part of a run: alone it makes a run without a retriever."""
 
@@ -144,6 +146,11 @@ class SpecFile(_Keys):
     hypotheses: Annotated[
         list[Hypothesis], Field(description="Comparisons written down before the run, judged as one family.")
     ] = []
+    prices: Annotated[
+        Prices,
+        Field(description="Of models, engines and systems, by name, model or kind; they change no result."),
+    ] = {}
+    currency: Annotated[str, Field(max_length=20, description="Of the prices, as tables write it.")] = ""
     plugins: Annotated[list[str], Field(description="Plugin files, loaded with --trust-plugins only.")] = []
 
 

@@ -1,7 +1,7 @@
 """A spec, resolved: every plugin an object, every sweep spread out, every default filled in."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
@@ -18,6 +18,7 @@ from ohr.contracts import (
     System,
     TextNoise,
 )
+from ohr.prices import Price
 from ohr.spec.file_keys import (
     EVERY,
     LIMITS,
@@ -202,6 +203,7 @@ class Spec:
         index_scope: the benchmark's, unless the spec has its own.
         decompose: conditions whose loss is split by stage.
         resolved: the spec with its defaults as JSON values and paths, for the manifest.
+        prices: by name; they decide no result, so neither `resolved` nor any key has them, as `currency`.
     """
 
     name: str
@@ -231,6 +233,8 @@ class Spec:
     measure: tuple[Measurement, ...] = ("dose",)
     metrics: tuple[Named[AnyMetric], ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    currency: str = ""
 
     @property
     def whole(self) -> tuple[Named[Agent] | Named[System], ...]:

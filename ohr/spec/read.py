@@ -5,18 +5,21 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import AnyOcr, Benchmark
+from ohr.prices import faults_of_prices
 from ohr.registry import Registry
-from ohr.spec.build import Builder
+from ohr.spec.build import Builder, fault_of_name
 from ohr.spec.conditions import knowledge_bases, repeated
 from ohr.spec.file_keys import SpecFile
 from ohr.spec.hypotheses import faults_of_hypotheses
-from ohr.spec.model import Named, Spec, written
+from ohr.spec.model import KnowledgeBase, Named, Spec, written
+from ohr.spec.payees import payees
 from ohr.spec.rules import Entry, breaches, fault_of_swaps, misfits, prescribed
 from ohr.spec.source import Source, read_source, refuse
 from ohr.spec.sweep import fault_of_size
 
 _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
+    "prices", "currency",
 )  # fmt: skip
 _WRITTEN = {
     "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "decompose", "margin",
@@ -94,7 +97,7 @@ def registry_of(source: Source, trusted: bool) -> Registry:
 
 
 def _spec(builder: Builder) -> Spec:
-    source, data = builder.source, builder.source.data
+    data = builder.source.data
     file = _drawn_once(builder.validated(SpecFile, data, ()))
     benchmark = next((builder.one("benchmark", keys, where) for where, keys in _entries(data, "benchmark")), None)
     entries = _plugins(builder, benchmark, file)
@@ -106,10 +109,7 @@ def _spec(builder: Builder) -> Spec:
     sizes |= {key: len(named[key]) for key in named if named[key] and key != "metrics"}
     builder.note(("knowledge_bases",), fault_of_size(sizes, "cells"))
     if file:
-        builder.notes += misfits(file, benchmark, bases, named, searches=bool(entries["retriever"]))
-        if file.decompose and not (builder.notes or source.faults):  # an entry with a fault may be what is missing
-            builder.note(("decompose",), fault_of_swaps(file.evaluate, bases, named["retrievers"]))
-        builder.notes += faults_of_hypotheses(file, benchmark and benchmark.scoring, bases, named)
+        _check(builder, file, benchmark, bases, named, searches=bool(entries["retriever"]))
     builder.refuse()
     assert file is not None and benchmark is not None  # as they have no faults
     noisy = dict.fromkeys(base.condition for base in bases if base.noise_type != "none" and not base.again_of)
@@ -127,12 +127,33 @@ def _spec(builder: Builder) -> Spec:
         plugin_files=builder.registry.files,
         resolved={
             **file.model_dump(mode="json", include=_WRITTEN),
-            "plugins": _plugin_files(source),
+            "plugins": _plugin_files(builder.source),
             "benchmark": written(benchmark),
             "knowledge_bases": [base.written() for base in bases],
             **{key: [{"name": item.name, **written(item.stage)} for item in found] for key, found in named.items()},
         },
     )
+
+
+def _check(
+    builder: Builder,
+    file: SpecFile,
+    benchmark: Benchmark | None,
+    bases: Sequence[KnowledgeBase],
+    named: Mapping[str, Sequence[Named[Any]]],
+    *,
+    searches: bool,
+) -> None:
+    """Note what is right by itself and does not fit together."""
+    builder.notes += misfits(file, benchmark, bases, named, searches=searches)
+    # a part with a fault may be what seems to be missing
+    if file.decompose and not (builder.notes or builder.source.faults):
+        builder.note(("decompose",), fault_of_swaps(file.evaluate, bases, named["retrievers"]))
+    builder.notes += faults_of_hypotheses(file, benchmark.scoring if benchmark else None, bases, named)
+    builder.note(("currency",), fault_of_name(file.currency))
+    if not (builder.notes or builder.source.faults):
+        wrong = faults_of_prices(file.prices, payees(bases, named))
+        builder.notes += [(("prices", name), message) for name, message in wrong.items()]
 
 
 def _drawn_once(file: SpecFile | None) -> SpecFile | None:

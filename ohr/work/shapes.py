@@ -80,6 +80,7 @@ _SHAPES: Mapping[str, Any] = {
     "image": _mapping({"png": str}),
     "size": tuple[_Count, _Count],
     "pace": _mapping({"seconds": _Number}),
+    "length": _mapping({"tokens": _Number}),
     "record": _mapping({"first_run": str, "time": str, "scores_before": _Flag}),
 }
 """By the name of a shape, its type."""

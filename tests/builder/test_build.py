@@ -191,7 +191,7 @@ def test_a_file_that_nobody_completed_is_refused(place):
         ("writer: {kind: quizmastr}\n", r"build.yaml:1: writer.kind: .*quizmastr"),
         ("writter: {kind: extractive}\n", r"build.yaml:1: writter: .*writer"),
         ("judges: [{kind: extractive}]\n", "nothing writes questions"),
-        ("writer: {kind: extractive}\nprices: {gpt: {in: 1, out: 1}}\n", "prices.gpt: there is no generator"),
+        ("writer: {kind: extractive}\nprices: {gpt: {in: 1, out: 1}}\n", "prices.gpt: nothing has this name"),
         ("writer: {kind: extractive}\nquestions: {totl: 3}\n", r"build.yaml:2: questions.totl"),
         ("writer: {kind: extractive}\nverification: {samples: 2, confirmed: 3}\n", "confirmed must be at most samples"),
         ("writer: {kind: extractive}\nprices: {extractive: {in: -1, out: 1}}\n", "prices.extractive.in"),

@@ -55,7 +55,7 @@ def carry_out(
         change_tags(finished.folder, tags)
     run = Run.finished(finished.folder)
     figures = figures_of(run) if draw else []
-    page = report_of(run, trust_plugins, again=finished.fresh) if write else None
+    page = report_of(run, trust_plugins, again=finished.fresh or finished.repriced) if write else None
     (_print_json if as_json else _print)(finished, run, figures, page, seconds)
     if finished.ledger.failures or _has_failed(run):
         raise typer.Exit(1)

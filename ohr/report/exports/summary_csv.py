@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from io import StringIO
 
 from ohr.errors import DataError
-from ohr.report.views.view import Cell, Interval, View
+from ohr.report.views.view import Amount, Cell, Interval, View
 from ohr.results.derived.frames import tidy
 from ohr.results.run import Run
 from ohr.results.tables.table_files import write_csv
@@ -46,6 +46,8 @@ def views_csv(views: Sequence[View]) -> str:
             line = {"table": view.title}
             for header, cell in zip(view.headers, row, strict=True):
                 line[header] = _text(cell.value if isinstance(cell, Interval) else cell)
+                if isinstance(cell, Amount):
+                    line[header] = _text(cell.value) or cell.note
                 if isinstance(cell, Interval):
                     line |= {f"{header} low": _text(cell.low), f"{header} high": _text(cell.high)}
             lines.append(line)

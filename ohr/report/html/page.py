@@ -23,6 +23,7 @@ HEADINGS: tuple[tuple[str, str, str], ...] = (
     ("protocol", "Numbers of the benchmark's protocol", "Scores of the pages themselves, the facts that are left "
      "after each step, and numbers that are more than a mean."),
     ("effort", "Effort of agents and systems", "What a question takes, beside its score."),
+    ("money", "Money", "By the prices of the spec; `ohr run` with other prices shows these, and asks nothing again."),
     ("robustness", "Robustness in one number", ""),
     ("decomposition", "Index damage and reading damage", "The loss that comes from searching a noisy "
      "index, and the loss that comes from reading noisy text."),
@@ -44,6 +45,7 @@ _OPEN = {
     "cost": 12,
     "protocol": 30,
     "effort": 30,
+    "money": 30,
     "robustness": 8,
     "decomposition": 12,
     "leaderboard": 30,

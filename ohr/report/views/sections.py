@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from ohr.errors import DataError
 from ohr.registry import choices
-from ohr.report.views import agents, losses, origin, protocol, scores
+from ohr.report.views import agents, losses, money, origin, protocol, scores
 from ohr.report.views.view import View
 from ohr.results.run import Run
 
@@ -14,6 +14,7 @@ SECTIONS: Mapping[str, Callable[[Run], list[View]]] = {
     "curves": scores.means,
     "protocol": protocol.views,
     "effort": lambda run: [*agents.effort(run), *agents.repair(run)],
+    "money": money.views,
     "robustness": scores.robustness,
     "decomposition": losses.by_stage,
     "groups": lambda run: [view for trait in ("evidence_source", "domain") for view in scores.by_group(run, trait)],
@@ -39,7 +40,7 @@ def section(run: Run, name: str) -> list[View]:
 
 
 def for_screen(run: Run) -> list[View]:
-    """Return what a screen shows after the scores: costs of parts, the loss by stage, agents beside single searches."""
+    """Return what a screen shows after the scores: costs of parts, the loss by stage, repairs by agents, and money."""
     across = ["measure", "pipeline"]
     costs = [view.across(["condition", "method", "part"], across, "cost") for view in losses.attribution(run)]
-    return [*costs, *losses.by_stage(run)[:1], *agents.repair(run)]
+    return [*costs, *losses.by_stage(run)[:1], *agents.repair(run), *money.views(run)]

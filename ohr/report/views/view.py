@@ -58,8 +58,27 @@ class Interval:
         return f"{value:z.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{value:z.2f} -{down:.2f} +{up:.2f}"
 
 
-Cell = str | float | bool | Interval | None
-"""Text, a count, a number without an interval, a yes, a number with an interval, or nothing."""
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An amount of money; where it is undefined, a note says why."""
+
+    value: float
+    note: str = ""
+
+    def __str__(self) -> str:
+        """Write it with as many digits as show it: two after the point, or three that are not 0."""
+        if isnan(self.value):
+            return self.note
+        if self.value == 0 or abs(self.value) >= 1:
+            return f"{self.value:,.2f}"
+        return f"{self.value:.3g}" if abs(self.value) >= _PLAIN else f"{self.value:.2e}"
+
+
+_PLAIN = 1e-4
+"""The least amount that is written without an exponent."""
+
+Cell = str | float | bool | Interval | Amount | None
+"""Text, a count, a number without an interval, a yes, a number with an interval, money, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Tables of a run as data frames, with the names, types and order that an analysis needs."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ohr import extras
 from ohr.errors import DataError
 from ohr.registry import choices
+from ohr.results.derived.costs import Cost, read_costs
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.run import Run
 from ohr.results.tables.groups import GROUPS
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 Library = Literal["pandas", "polars", "arrow"]
 LIBRARIES = ("pandas", "polars", "arrow")
 
-LOSSES = "losses"
-"""The view that has no file of its own: the paired losses against clean text."""
+LOSSES, COSTS = "losses", "costs"
+"""The views that have no file of their own: the paired losses against clean text, and money beside quality."""
 
 _TEXTS = {"text", "answer", "reply", "error", "reason", "item", "prompt_sha256"}
 """Columns whose values hardly repeat; all other text is categorical."""
@@ -36,7 +38,8 @@ def frame(run: Run, table: str, library: Library = "pandas", **equal: Any) -> An
 
     Args:
         run: to read.
-        table: `summary`, `scores`, `questions`, or any other table; `losses` for the paired losses against clean text.
+        table: `summary`, `scores`, `questions`, or any other table; `losses` for the paired losses against clean text,
+            `costs` for money by condition and pipeline, where the spec has prices.
         library: `pandas`, `polars`, or `arrow` for a `pyarrow.Table`.
         equal: rows to return, by the value of a column, as in `stage="retrieval"`; None for a missing value.
 
@@ -64,8 +67,8 @@ def tidy(run: Run, table: str, **equal: Any) -> "pyarrow.Table":
     if table not in tables:
         hint = "Write `measure: [dose, pages]` in the spec" if table == STATISTICS else choices(table, tables)
         raise DataError(f"{run.folder}: has no table {table!r}. {hint}")
-    if table == LOSSES:
-        read, found = {}, _losses(run)
+    if table in (LOSSES, COSTS):
+        read, found = {}, _losses(run) if table == LOSSES else _made(Cost, read_costs(run))
     else:
         known = names_of(run.path(table))
         read = {name: value for name, value in equal.items() if name in known}
@@ -78,17 +81,22 @@ def tidy(run: Run, table: str, **equal: Any) -> "pyarrow.Table":
 
 def tables_of(run: Run) -> list[str]:
     """List the tables of a run that have a frame."""
-    return sorted([*(path.stem for path in run.folder.glob("*.parquet")), LOSSES])
+    derived = [LOSSES, *([COSTS] if run.price_list.prices else [])]
+    return sorted([*(path.stem for path in run.folder.glob("*.parquet")), *derived])
 
 
 def _losses(run: Run) -> "pyarrow.Table":
     """Make a table of the paired losses: a row per condition, pipeline, metric and evidence source."""
+    return _made(Loss, [loss for group in GROUPS for loss in read_losses(run, group, every_metric=True)])
+
+
+def _made(kind: type[Loss | Cost], rows: Sequence[Loss | Cost]) -> "pyarrow.Table":
+    """Make a table of rows of one kind."""
     import pyarrow
 
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
-    form = pyarrow.schema([(field.name, kinds[field.type]) for field in fields(Loss)])  # type: ignore[index]
-    rows = [asdict(loss) for group in GROUPS for loss in read_losses(run, group, every_metric=True)]
-    held = [{name: None if value == "" else value for name, value in row.items()} for row in rows]
+    form = pyarrow.schema([(field.name, kinds[field.type]) for field in fields(kind)])  # type: ignore[index]
+    held = [{name: None if value == "" else value for name, value in asdict(row).items()} for row in rows]
     names = ["knob_value" if name == "level" else name for name in form.names]
     return pyarrow.Table.from_pylist(held, form).rename_columns(names)
 

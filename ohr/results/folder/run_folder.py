@@ -23,6 +23,8 @@ MANIFEST = "manifest.json"
 FIGURES = "figures"
 TAGS = "tags.json"
 """Tags of a run, which may change after it: no part of its results."""
+PRICES = "prices.json"
+"""Prices that a run is shown with, which may change as tags do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def _clear(home: Path, key: str) -> None:
 
 
 def _files(folder: Path, but: Collection[str]) -> list[Path]:
-    apart = {MANIFEST, FIGURES, TAGS, *but}
+    apart = {MANIFEST, FIGURES, TAGS, PRICES, *but}
     return [p for p in sorted(folder.rglob("*")) if p.is_file() and p.relative_to(folder).parts[0] not in apart]
 
 

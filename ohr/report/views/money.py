@@ -1,0 +1,127 @@
+"""Tables of money: what a study costs, what a question takes under noise, and engines beside each other."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from math import isnan
+
+from ohr.report.views.view import Amount, Cell, Interval, View
+from ohr.results.derived.costs import read_costs
+from ohr.results.derived.engine_costs import read_engine_costs
+from ohr.results.derived.spending import Spending, read_spending
+from ohr.results.run import Run
+from ohr.results.tables.groups import pipeline_names
+
+USES: Mapping[str, str] = {
+    "reading": "read pages", "answers": "answer", "judging": "judge", "agents": "answer in steps", "systems": "answer",
+}  # fmt: skip
+"""Work that somebody is paid for, in words."""
+
+_THOUSAND = 1_000
+
+
+def views(run: Run) -> list[View]:
+    """Return all tables of money; none for a run without prices."""
+    return [*spending(run), *per_question(run), *engines(run)]
+
+
+def spending(run: Run) -> list[View]:
+    """Return the money of the whole study, by who is paid; none for a run without prices."""
+    found = read_spending(run) if run.price_list.prices else []
+    if not found:
+        return []
+    unit = _unit(run)
+    lines: list[dict[str, Cell]] = [
+        {
+            "for": USES[each.use],
+            "who": " ".join(filter(None, (each.label, each.role))),
+            "count": each.count,
+            "tokens in": _tokens(each, each.tokens_in),
+            "tokens out": _tokens(each, each.tokens_out),
+            f"money{unit}": _money(each, each.money),
+            "asked by this run": each.new,
+            f"its money{unit}": _money(each, each.new_money),
+        }
+        for each in found
+    ]
+    known = [each for each in found if not isnan(each.money)]
+    total, new = sum(each.money for each in known), sum(each.new_money for each in known)
+    rest = "" if len(known) == len(found) else ", as far as known"
+    lines.append({"for": f"total{rest}", "who": "", f"money{unit}": Amount(total), f"its money{unit}": Amount(new)})
+    how = (
+        "Money: the whole study, each different page and reply once, as if the store were empty. Its money: what this "
+        "run asked; the store had the rest. Failed replies are in neither."
+    )
+    return [View.whole("What the study costs", how, lines, lines[0])]
+
+
+def _tokens(each: Spending, tokens: int) -> str:
+    silent = each.uncounted == each.count and not tokens
+    return "not counted" if silent and each.use != "reading" else f"{tokens:,}" if tokens else ""
+
+
+def _money(each: Spending, money: float) -> Amount:
+    return Amount(money, f"not counted: {each.uncounted:,} of {each.count:,}" if each.has_price else "no price")
+
+
+def per_question(run: Run) -> list[View]:
+    """Return what a question takes under each condition, and what a point of score comes to."""
+    costs = read_costs(run)
+    if all(isnan(each.money) for each in costs):
+        return []
+    pipeline = pipeline_names([asdict(each) for each in costs])
+    lines: list[dict[str, Cell]] = [
+        {
+            "stage": each.stage,
+            "pipeline": pipeline(asdict(each)),
+            "condition": each.condition,
+            "tokens in": round(each.tokens_in),
+            "tokens out": round(each.tokens_out),
+            f"1,000 questions{_unit(run)}": Amount(_THOUSAND * each.money, each.note),
+            "against clean": _change(each.money, each.clean_money) if each.noise_type != "none" else "",
+            "score": Interval(each.score, is_share=True),
+            "1,000 right answers": Amount(_THOUSAND * each.per_right),
+            "lost": Interval(each.lost, is_share=True),
+            "each lost point": Amount(_THOUSAND * each.per_point, each.note),
+        }
+        for each in costs
+    ]
+    how = (
+        "Means over the answered questions, without judges and without reading pages. 1,000 right answers: "
+        "the money of 1,000 questions divided by the score. Each lost point of 100: what it adds to 1,000 right "
+        "answers; only where a loss is shown."
+    )
+    return [View.whole("Money of questions", how, lines, lines[0])]
+
+
+def _change(money: float, clean: float) -> str:
+    return "" if isnan(money) or not clean > 0 else f"{100 * (money / clean - 1):+.1f}%"
+
+
+def engines(run: Run) -> list[View]:
+    """Return each OCR engine beside the cheapest one that reads the same pages."""
+    costs = read_engine_costs(run)
+    pipeline = pipeline_names([asdict(each) for each in costs])
+    lines: list[dict[str, Cell]] = [
+        {
+            "stage": each.stage,
+            "metric": each.metric,
+            "pipeline": pipeline(asdict(each)),
+            "engine": each.condition,
+            "beside": each.cheapest,
+            f"1,000 pages{_unit(run)}": Amount(_THOUSAND * each.money),
+            "more": Amount(_THOUSAND * (each.money - each.cheapest_money)),
+            "saved [95% interval]": Interval(each.saved, each.low, each.high, is_share=True, is_difference=True),
+            "each saved point": Amount(_THOUSAND * each.per_point, each.note),
+        }
+        for each in costs
+    ]
+    how = (
+        "Each engine beside the cheapest one on the same pages. More: for 1,000 pages. Saved: the score that it has "
+        "more, question by question. Each saved point of 100: more money for 1,000 pages, divided by the points saved; "
+        "only where a gain is shown."
+    )
+    return [View.whole("Money of OCR engines", how, lines, lines[0])] if lines else []
+
+
+def _unit(run: Run) -> str:
+    return f" ({run.price_list.currency})" if run.price_list.currency else ""

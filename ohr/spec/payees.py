@@ -1,0 +1,57 @@
+"""The parts of a spec that may have a price: engines, generators, judges, agents and systems."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ohr.contracts import Agent, AnyMetric, CaseJudgeMetric, Generator, PageJudgeMetric, Stage, System
+from ohr.prices import Payee, Use, names_of
+from ohr.spec.model import KnowledgeBase, Named
+
+Plugins = Mapping[str, Sequence[Named[Any]]]
+"""The named plugins of a spec, by key: `generators`, `agents`, `systems`, `metrics`."""
+
+
+def payees(bases: Sequence[KnowledgeBase], named: Plugins) -> list[Payee]:
+    """List everybody whom these parts of a spec may pay, each once."""
+    engines = (reading(base) for base in bases if base.ocr.kind != "ground_truth")
+    return list(dict.fromkeys([*engines, *_models(named)]))
+
+
+def _models(named: Plugins) -> Iterator[Payee]:
+    yield from map(answering, named["generators"])
+    for metric in named["metrics"]:
+        if isinstance(metric.stage, CaseJudgeMetric | PageJudgeMetric):
+            yield judging(metric)
+    for agent in named["agents"]:
+        yield from models_of(agent).values()
+    yield from map(serving, named["systems"])
+
+
+def reading(base: KnowledgeBase) -> Payee:
+    """Return the OCR engine of a knowledge base, which is called as its entry is."""
+    return _payee("reading", base.noise, base.ocr)
+
+
+def answering(generator: Named[Generator]) -> Payee:
+    """Return a generator that answers."""
+    return _payee("answers", generator.name, generator.stage)
+
+
+def judging(metric: Named[AnyMetric]) -> Payee:
+    """Return the generator of a metric that asks one."""
+    assert isinstance(metric.stage, CaseJudgeMetric | PageJudgeMetric)
+    return _payee("judging", metric.name, metric.stage.judge)
+
+
+def models_of(agent: Named[Agent]) -> dict[str, Payee]:
+    """Return the models of an agent by role."""
+    return {role: _payee("agents", agent.name, model, role) for role, model in agent.stage.models().items()}
+
+
+def serving(system: Named[System]) -> Payee:
+    """Return a system."""
+    return _payee("systems", system.name, system.stage)
+
+
+def _payee(use: Use, name: str, stage: Stage, role: str = "") -> Payee:
+    return Payee(use, name, role, names_of(name, getattr(stage, "model", None), stage.kind))
