@@ -1,4 +1,4 @@
-"""What search engines are given and give back, in ohr's terms."""
+"""Texts, hits and errors of search engines, in ohr's terms."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

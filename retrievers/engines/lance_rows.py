@@ -1,4 +1,4 @@
-"""What `lancedb` writes of chunks: rows with a place, a vector and words, block by block."""
+"""Rows that `lancedb` writes of chunks: a place, a vector and words, block by block."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +52,7 @@ class _Column:
 
 
 def rows(retriever: LanceSettings, chunks: Sequence[Chunk]) -> Rows:
-    """Embed chunks, and lay them out as rows."""
+    """Embed chunks, and arrange them as rows."""
     import pyarrow as pa
 
     makers = {"dense": _vectors, "hybrid": _vectors, "multivector": _token_vectors}

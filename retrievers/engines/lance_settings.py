@@ -50,7 +50,7 @@ _MODES: Mapping[str, Collection[str]] = {
 
 
 class LanceSettings(WordRetriever):
-    """What is searched in a table of LanceDB, and how."""
+    """Settings of a search in a table of LanceDB."""
 
     mode: Annotated[
         Literal["dense", "text", "hybrid", "multivector"],

@@ -123,10 +123,10 @@ class LanceDb(LanceSettings, kind="lancedb"):
             tables = connected(uri)
             opened = whole(tables, name, size)
         if opened is None:
-            laid_out = rows(self, chunks)
+            table_rows = rows(self, chunks)
             with reported(f"retriever lancedb: cannot write the table {name} at {uri}"):
                 described = indexes(self, approximate=approximate)
-                opened = write(tables, name, laid_out.schema, laid_out.blocks, described, size)
+                opened = write(tables, name, table_rows.schema, table_rows.blocks, described, size)
         notes = tuple(json.loads((opened.schema.metadata or {}).get(b"notes", b"[]")))
         if self.index_type == "exact":
             return notes

@@ -44,7 +44,7 @@ def places(rankings):
 
 def same(ours, theirs, tolerance=1e-5):
     """Report whether two lists of rankings have the same hits, with nearly the same scores."""
-    scores = [[hit.score for hits in some for hit in hits] for some in (ours, theirs)]
+    scores = [[hit.score for hits in rankings for hit in hits] for rankings in (ours, theirs)]
     return places(ours) == places(theirs) and scores[0] == pytest.approx(scores[1], abs=tolerance)
 
 
@@ -64,12 +64,12 @@ def test_exact_vectors_are_found_as_by_the_embedder_s_own_search(k):
 def test_exact_vectors_are_found_as_by_dense():
     from ohr.retrievers.vector.dense import Dense
 
-    some = chunks(
+    corpus = chunks(
         "The rent is due in May.", "The mast was painted.", "今年的租金是三百元。", "The mast was painted.", ""
     )
     asked = ["When is the rent due?", "mast", ""]
-    ours = indexed(LanceDb(embedder={"kind": "dense", "max_tokens": 32}), some).search(asked, 4)
-    assert same(ours, indexed(Dense(max_tokens=32), some).search(asked, 4))
+    ours = indexed(LanceDb(embedder={"kind": "dense", "max_tokens": 32}), corpus).search(asked, 4)
+    assert same(ours, indexed(Dense(max_tokens=32), corpus).search(asked, 4))
 
 
 def formula(bags, words):
@@ -89,17 +89,17 @@ def formula(bags, words):
 
 @few
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join), min_size=1, max_size=9))
-def test_scores_of_words_are_those_of_the_formula(some):
+def test_scores_of_words_are_those_of_the_formula(corpus):
     asked = ["rain wall", "lease lease may", "absent", "", "x1"]
-    rankings = indexed(lance("text"), chunks(*some)).search(asked, 99)
+    rankings = indexed(lance("text"), chunks(*corpus)).search(asked, 99)
     for query, hits in zip(asked, rankings, strict=True):
-        expected = formula([text.split() for text in some], query.split())
+        expected = formula([text.split() for text in corpus], query.split())
         assert {hit.place: hit.score for hit in hits} == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("tokenizer", ["words", "stems", "whitespace", "ohrbench"])
 def test_words_are_cut_as_for_bm25(tokenizer):
-    some = [
+    corpus = [
         "今年的租金是三百元。",
         "Leases, terminated!",
         "THE Harbour-wall",
@@ -108,9 +108,9 @@ def test_words_are_cut_as_for_bm25(tokenizer):
         "x\ud800y",
         "w" * 300,
     ]
-    asked = ["租金是多少？", "lease", "harbourwall the", "café", *some]
+    asked = ["租金是多少？", "lease", "harbourwall the", "café", *corpus]
     ours, theirs = (
-        places(indexed(kind, chunks(*some)).search(asked, 9))
+        places(indexed(kind, chunks(*corpus)).search(asked, 9))
         for kind in (lance("text", tokenizer=tokenizer), BM25(tokenizer=tokenizer, k1=1.2))
     )
     assert [sorted(each) for each in ours] == [sorted(each) for each in theirs]
@@ -138,17 +138,20 @@ def test_vectors_of_tokens_are_those_of_bge_m3(tiny_bge_m3):
     from ohr.retrievers.vector.bge_m3 import BgeM3
 
     fields = {"model": str(tiny_bge_m3), "max_tokens": 32}
-    asked, some = ["when was it founded", "a dog"], chunks("it was founded in 1923", "a lazy dog", "rain", "a lazy dog")
-    truth = indexed(BgeM3(**fields, dense=0, sparse=0, multi_vector=1), some).search(asked, 9)
-    index = indexed(LanceDb(mode="multivector", embedder={"kind": "bge_m3", **fields}), some)
+    asked, corpus = (
+        ["when was it founded", "a dog"],
+        chunks("it was founded in 1923", "a lazy dog", "rain", "a lazy dog"),
+    )
+    truth = indexed(BgeM3(**fields, dense=0, sparse=0, multi_vector=1), corpus).search(asked, 9)
+    index = indexed(LanceDb(mode="multivector", embedder={"kind": "bge_m3", **fields}), corpus)
     assert places(index.search(asked, 9)) == places(truth)
 
 
 @pytest.mark.parametrize("mode", ["dense", "text", "hybrid", "multivector"])
 def test_ties_are_in_the_order_of_the_chunks(mode):
-    some = [f"another thing {place}" for place in range(60)]
-    some[5:45] = ["rain fell on the wall"] * 40
-    index = indexed(lance(mode), chunks(*some))
+    corpus = [f"another thing {place}" for place in range(60)]
+    corpus[5:45] = ["rain fell on the wall"] * 40
+    index = indexed(lance(mode), chunks(*corpus))
     for k in (1, 2, 7, 40):
         assert places(index.search(["rain fell on the wall"], k)) == [list(range(5, 5 + k))]
 
@@ -176,12 +179,12 @@ def test_an_approximate_index_reports_its_recall(kind):
 
 
 def test_settings_of_the_index_and_the_search_reach_lancedb():
-    some = chunks(*map(str, range(600)))
-    coarse = indexed(lance(index_type="ivf_pq", partitions=20, sub_vectors=4, bits=4, probes=1), some)
-    fine = indexed(lance(index_type="ivf_pq", partitions=20, sub_vectors=4, bits=4, probes=20, refine=30), some)
+    corpus = chunks(*map(str, range(600)))
+    coarse = indexed(lance(index_type="ivf_pq", partitions=20, sub_vectors=4, bits=4, probes=1), corpus)
+    fine = indexed(lance(index_type="ivf_pq", partitions=20, sub_vectors=4, bits=4, probes=20, refine=30), corpus)
     recalls = [float(index.notes[1].rpartition("recall@10 ")[2].split()[0]) for index in (coarse, fine)]
     assert recalls[0] < 0.5 < 0.95 < recalls[1]
-    graph = indexed(lance(index_type="hnsw_sq", partitions=1, m=4, ef_construction=20, ef=100), some)
+    graph = indexed(lance(index_type="hnsw_sq", partitions=1, m=4, ef_construction=20, ef=100), corpus)
     assert len(graph.search(["1"], 5)[0]) == 5
 
 
@@ -272,6 +275,15 @@ def test_a_damaged_folder_is_reported_with_what_helps(harm):
         index.search(["rain"], 1)
 
 
+def test_a_full_disk_is_named(monkeypatch):
+    def full(*_, **__):
+        raise RuntimeError("lance error: LanceError(IO): No space left on device (os error 28), structural.rs:191:9")
+
+    monkeypatch.setattr("ohr.retrievers.engines.lancedb.write", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        indexed(lance("text"), chunks("rain"))
+
+
 class TestUri:
     """Tables in a folder that the user names."""
 
@@ -288,8 +300,8 @@ class TestUri:
 
     def test_another_content_or_embedder_has_a_table_of_its_own(self, tmp_path):
         uri = str(tmp_path)
-        for some in (TEXTS, TEXTS[::-1], ["a", "b"], ["ab", ""]):
-            indexed(lance("text", uri=uri), chunks(*some))
+        for corpus in (TEXTS, TEXTS[::-1], ["a", "b"], ["ab", ""]):
+            indexed(lance("text", uri=uri), chunks(*corpus))
         indexed(lance("text", uri=uri, tokenizer="stems"), chunks(*TEXTS))
         indexed(lance("hybrid", uri=uri, depth=3), chunks(*TEXTS))
         indexed(lance("hybrid", uri=uri, depth=4), chunks(*TEXTS))
@@ -298,10 +310,10 @@ class TestUri:
     def test_a_half_written_table_is_written_again(self, tmp_path, monkeypatch):
         retriever, uri = lance(uri=str(tmp_path)), str(tmp_path)
         monkeypatch.setattr("ohr.retrievers.engines.lance_rows._ROWS", 40)
-        made = Drawn.vectors
+        vectors_of = Drawn.vectors
 
-        def dies(self, some):
-            vectors, notes = made(self, some)
+        def dies(self, corpus):
+            vectors, notes = vectors_of(self, corpus)
             vectors[50] = np.nan
             return vectors, notes
 
@@ -324,7 +336,7 @@ class TestUri:
         tables.create_table(name, [{"place": 1}], mode="overwrite")
         assert same(index.search(QUERIES, 5), indexed(Drawn(), chunks(*TEXTS)).search(QUERIES, 5))
 
-    @pytest.mark.parametrize("harm", ["dropped", "written anew", "folder gone"])
+    @pytest.mark.parametrize("harm", ["dropped", "written by others", "folder gone"])
     def test_a_table_that_vanished_is_reported_and_made_again(self, harm, tmp_path):
         retriever = lance(uri=str(tmp_path / "tables"))
         index = indexed(retriever, chunks(*TEXTS))
@@ -334,20 +346,20 @@ class TestUri:
             shutil.rmtree(tmp_path / "tables")
         else:
             tables.drop_table(name)
-        if harm == "written anew":
+        if harm == "written by others":
             tables.create_table(name, [{"place": place} for place in range(90)])
         with pytest.raises(PluginError, match=f"has no whole table {name} any more; remove .*, and the next run makes"):
             index.search(["rain"], 1)
         assert places(indexed(retriever, chunks(*TEXTS)).search([TEXTS[4]], 1)) == [[4]]
 
     def test_of_two_runs_that_write_one_table_the_second_uses_that_of_the_first(self, tmp_path, monkeypatch):
-        retriever, made = lance(uri=str(tmp_path)), Drawn.vectors
+        retriever, vectors_of = lance(uri=str(tmp_path)), Drawn.vectors
 
-        def is_slower(self, some):
+        def is_slower(self, corpus):
             with monkeypatch.context() as patch:
-                patch.setattr(Drawn, "vectors", made)
-                indexed(retriever, some)
-            return made(self, some)
+                patch.setattr(Drawn, "vectors", vectors_of)
+                indexed(retriever, corpus)
+            return vectors_of(self, corpus)
 
         monkeypatch.setattr(Drawn, "vectors", is_slower)
         index = indexed(retriever, chunks(*TEXTS))
@@ -382,6 +394,6 @@ def test_first_hits_asks_for_more_until_all_ties_are_there():
         scores = {"all": [1.0] * 50, "none": [float(50 - place) for place in range(50)]}
         return [[Hit(49 - place, score) for place, score in enumerate(scores[query])][:most] for query in queries]
 
-    found = first_hits(search, ["all", "none"], 3, 50)
-    assert places(found) == [[0, 1, 2], [49, 48, 47]]
+    ranked = first_hits(search, ["all", "none"], 3, 50)
+    assert places(ranked) == [[0, 1, 2], [49, 48, 47]]
     assert asked == [(["all", "none"], 4), (["all"], 16), (["all"], 50)]
