@@ -48,11 +48,18 @@ def same(ours, theirs, tolerance=1e-5):
     return places(ours) == places(theirs) and scores[0] == pytest.approx(scores[1], abs=tolerance)
 
 
-def test_every_mode_keeps_the_contract(tiny_bge_m3):
-    dense, tokens = {"kind": "dense", "max_tokens": 32}, {"kind": "bge_m3", "model": str(tiny_bge_m3), "max_tokens": 32}
+def test_words_keep_the_contract():
     check_retriever(LanceDb(mode="text"))  # `dense` is in tests/test_conformance.py
-    check_retriever(LanceDb(mode="hybrid", embedder=dense))
-    check_retriever(LanceDb(mode="multivector", embedder=tokens), finds=False)  # random weights find nothing
+
+
+def test_words_and_vectors_keep_the_contract():
+    check_retriever(LanceDb(mode="hybrid", embedder={"kind": "dense", "max_tokens": 32}))
+
+
+@pytest.mark.slow
+def test_vectors_of_tokens_keep_the_contract(tiny_bge_m3):
+    embedder = {"kind": "bge_m3", "model": str(tiny_bge_m3), "max_tokens": 32}
+    check_retriever(LanceDb(mode="multivector", embedder=embedder), finds=False)  # random weights find nothing
 
 
 @pytest.mark.parametrize("k", [1, 5, 999])
