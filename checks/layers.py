@@ -21,7 +21,7 @@ INNER = ("chunkers", "metrics", "examples")
 HEAVY = (
     "augraphy", "numba", "torch", "transformers", "sentence_transformers", "faiss", "cv2", "rapidocr", "onnxruntime",
     "tesserocr", "bm25s", "matplotlib", "httpx", "rjieba", "pypdfium2", "pyarrow", "pebble", "quicktok", "scipy",
-    "spacy", "tiktoken",
+    "spacy", "tantivy", "lancedb", "tiktoken",
 )  # fmt: skip
 """Libraries that are imported inside the function that uses them, never with the module."""
 

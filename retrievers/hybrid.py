@@ -1,7 +1,7 @@
 """Fusion of several retrievers' rankings."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -36,20 +36,34 @@ class Hybrid(JoinedRetriever, kind="hybrid"):
     def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by the joined score; ties in the order of the chunks."""
         rankings = self.rankings(index, queries, max(k, self.depth))
-        return [self._joined(each)[: max(k, 0)] for each in zip(*rankings, strict=True)]
-
-    def _joined(self, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
         weights = self.weights or (1.0,) * len(rankings)
-        totals: dict[int, float] = defaultdict(float)
-        for weight, hits in zip(weights, rankings, strict=True):
-            for place, score in self._scores(hits).items():
-                totals[place] += weight * score
-        return sorted((Hit(*pair) for pair in totals.items()), key=lambda hit: (-hit.score, hit.place))
+        return [joined(each, weights, self._scores)[: max(k, 0)] for each in zip(*rankings, strict=True)]
 
-    def _scores(self, hits: Sequence[Hit]) -> dict[int, float]:
-        if self.fusion == "scores":
-            return _unit(hits)
-        return {hit.place: 1 / (self.rrf_k + rank) for hit, rank in zip(hits, _ranks(hits), strict=True)}
+    def _scores(self, hits: Sequence[Hit]) -> Mapping[int, float]:
+        return _unit(hits) if self.fusion == "scores" else reciprocal_ranks(hits, self.rrf_k)
+
+
+def joined(
+    rankings: Sequence[Sequence[Hit]],
+    weights: Sequence[float],
+    scores: Callable[[Sequence[Hit]], Mapping[int, float]],
+) -> list[Hit]:
+    """Join the rankings of one query by the sum of weight x score, ties in the order of the chunks.
+
+    Args:
+        weights: one per ranking.
+        scores: scores the hits of a ranking, by their places.
+    """
+    totals: dict[int, float] = defaultdict(float)
+    for weight, hits in zip(weights, rankings, strict=True):
+        for place, score in scores(hits).items():
+            totals[place] += weight * score
+    return sorted((Hit(*pair) for pair in totals.items()), key=lambda hit: (-hit.score, hit.place))
+
+
+def reciprocal_ranks(hits: Sequence[Hit], rrf_k: int) -> dict[int, float]:
+    """Score hits by 1 / (rrf_k + rank), as reciprocal rank fusion does."""
+    return {hit.place: 1 / (rrf_k + rank) for hit, rank in zip(hits, _ranks(hits), strict=True)}
 
 
 def _ranks(hits: Sequence[Hit]) -> list[int]:

@@ -170,6 +170,8 @@ def retriever_arguments(kind: str, folder: Callable[[str], str]) -> dict[str, ob
         return {"path": ":memory:", "embedder": {"kind": "dense", "max_tokens": 32}}
     if kind in ("mteb", "mteb_images"):
         return {"model": folder(f"{kind}_model")}
+    if kind == "lancedb":
+        return {"embedder": {"kind": "dense", "max_tokens": 32}}
     model = {"model": folder(f"tiny_{kind}")} if kind in ("bge_m3", "colqwen", "colpali") else {}
     return model | ({"max_tokens": 32} if kind in ("dense", "bge_m3") else {})
 

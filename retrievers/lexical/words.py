@@ -69,11 +69,9 @@ _TOKENIZERS: Mapping[Tokenizer, Callable[[str, Language], Sequence[str]]] = {
 }
 
 
-class Lexical(Retriever):
-    """A BM25 that cuts texts into words in one of several ways."""
+class WordRetriever(Retriever):
+    """A retriever that cuts texts into words in one of several ways."""
 
-    k1: Annotated[float, Field(gt=0, description="How late repeated words stop counting.")] = 1.5
-    b: Annotated[float, Field(ge=0, le=1, description="How much long chunks are penalised.")] = 0.75
     tokenizer: Annotated[
         Tokenizer,
         Field(
@@ -89,3 +87,10 @@ class Lexical(Retriever):
     def cut(self, text: str) -> Sequence[str]:
         """Cut a text into the words that count."""
         return _TOKENIZERS[self.tokenizer](text, self.language)
+
+
+class Lexical(WordRetriever):
+    """A BM25 whose two constants can be set."""
+
+    k1: Annotated[float, Field(gt=0, description="How late repeated words stop counting.")] = 1.5
+    b: Annotated[float, Field(ge=0, le=1, description="How much long chunks are penalised.")] = 0.75

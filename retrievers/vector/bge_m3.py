@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Index, Retriever, execution
+from ohr.contracts import Chunk, Hit, Index, execution
 from ohr.errors import PluginError
 from ohr.models.memory import parts
 from ohr.models.resident import resident
@@ -20,11 +20,13 @@ from ..models import ModelRetriever, quiet_transformers
 from ..ranking import best
 from ..windows import cut_off
 from .maxsim import PageVectors
+from .token_vectors import TokenEmbedder
+from .vectors import Vectors
 
 _QUERIES = 128  # queries whose scores of all chunks are held at once
 
 
-class BgeM3(ModelRetriever, Retriever, kind="bge_m3"):
+class BgeM3(ModelRetriever, TokenEmbedder, kind="bge_m3"):
     """Ranks chunks by BGE-M3's dense, sparse and multi-vector scores, weighted (Chen et al., arXiv:2402.03216).
 
     The score is the weighted mean of the cosine, the lexical match and MaxSim per query token; a weight of 0 leaves
@@ -67,7 +69,15 @@ class BgeM3(ModelRetriever, Retriever, kind="bge_m3"):
             "vocabulary": sparse.shape[1],
         }
         dense = np.ascontiguousarray(found.dense[order])
-        return Index({"dense": dense, **words, **pages.arrays}, (*unused_prompts(self.model), *_cut(self, places)))
+        return Index({"dense": dense, **words, **pages.arrays}, self.warnings(places))
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Encode texts, and keep the vectors of their tokens."""
+        return [vectors.astype(np.float32) for vectors in _encode(self, list(texts)).multi]
+
+    def warnings(self, texts: Collection[str]) -> Sequence[str]:
+        """Report unused prompts of the model, and texts that are cut."""
+        return (*unused_prompts(self.model), *_cut(self, texts))
 
     def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by the weighted score; ties in the order of the chunks."""
