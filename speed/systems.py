@@ -165,16 +165,16 @@ def ours(url: str, questions: int) -> tuple[float, list[float]]:
 
     with tempfile.TemporaryDirectory() as folder:
         spec = read_spec(home(Path(folder), url, questions), trust_plugins=True)
-        sizes, done = list[float](), threading.Event()
+        sizes, ended = list[float](), threading.Event()
 
         class UntilAsked(Quiet):
             """Ends the sampling when the last question is answered: what comes then are tables."""
 
-            def update(self, kind: str, finished: int, total: int) -> None:
-                if kind == "asking systems" and finished == total:
-                    done.set()
+            def update(self, phase: str, done: int, total: int, detail: str = "") -> None:
+                if phase == "asking systems" and done == total:
+                    ended.set()
 
-        sampler = threading.Thread(target=_sample, args=(sizes, done))
+        sampler = threading.Thread(target=_sample, args=(sizes, ended))
         seconds = []
         sampler.start()
         for runs in ("first", "second"):  # the second finds everything in the store

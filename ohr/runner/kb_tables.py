@@ -48,6 +48,7 @@ class _Sums:
     """Those that a question is about, without their text."""
     edits: int = 0
     aimed: int = 0
+    whole: int = 0
     failed: int = 0
 
 
@@ -87,8 +88,7 @@ class KnowledgeBaseTables:
         if base.name not in self.trials:
             self._readings(part)
             if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
-                whole = sum(page.error is None for page in sums.pages)
-                self.ledger.usage.add_recorded(reading(base), whole)
+                self.ledger.usage.add_recorded(reading(base), sums.whole)
         questions = self.inputs.questions
         if self._misplaced is None and sums.doses:
             self._misplaced = sum(dose.lcs_gt <= DAMAGED for dose in sums.doses.values())
@@ -119,7 +119,9 @@ class KnowledgeBaseTables:
         sums.asked += [replace(page, text="") for page in asked]
         sums.edits += sum(len(edits) for document in documents for edits in document["edits"])
         sums.aimed += sum(document["aimed"] for document in documents)
-        sums.failed += sum(page.error is not None for page in pages)
+        failed = sum(page.error is not None for page in pages)
+        sums.failed += failed
+        sums.whole += len(pages) - failed
         if base.name not in self.trials:
             self.tables.append("texts", text_columns(base, pages))
             self.tables.append("edits", edit_columns(base, _edits(documents)))

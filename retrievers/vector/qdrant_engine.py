@@ -15,7 +15,8 @@ import numpy as np
 from ohr import extras
 from ohr.contracts import Hit
 from ohr.errors import PluginError
-from ohr.models.chat_client import Failure, noted, refused
+from ohr.models.chat_client import noted, refused
+from ohr.models.completions import Failure
 from ohr.models.memory import parts
 from ohr.models.tries import Tries
 
