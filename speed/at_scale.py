@@ -31,7 +31,7 @@ class Line:
     @classmethod
     def through(cls, *points: tuple[float, float]) -> "Line":
         """Return the line through the points of the two largest corpora; it never falls."""
-        (x0, y0), (x1, y1) = sorted(points)[-2:]
+        (x0, y0), (x1, y1) = sorted(dict(points).items())[-2:]
         each = max(0.0, (y1 - y0) / (x1 - x0))
         return cls(max(0.0, y1 - each * x1), each)
 
@@ -48,11 +48,13 @@ def lines_of(records: list[dict], retriever: str) -> tuple[dict[str, Line], dict
     """Return the core seconds by stage, and the parts that have a limit, each by the number of chunks."""
     own = {r["chunks"]: r for r in records if r["retriever"] == retriever and not r["run"]["status"]}
     whole = {r["chunks"]: r for r in records if "cutting chunks" in r["stages"][0] and not r["run"]["status"]}
+    # it holds the graph and the tables, whatever the retriever
+    counted = [r for r in records if "main" in r["run"] and not r["run"]["status"]]
     made = ("making documents", "measuring damage", "cutting chunks")
     stages = {name: Line.through(*((n, r["stages"][0][name]) for n, r in whole.items())) for name in made}
     stages["index and search"] = Line.through(*((n, r["stages"][0]["retrieving"]) for n, r in own.items()))
     parts = {
-        "memory of the main process, GiB": Line.through(*((n, r["run"]["main"]) for n, r in own.items())),
+        "memory of the main process, GiB": Line.through(*((r["chunks"], r["run"]["main"]) for r in counted)),
         "memory of all processes, GiB": Line.through(*((n, r["run"]["all"]) for n, r in own.items())),
         "store with the index, GiB": Line.through(*((n, r["store"]) for n, r in own.items())),
     }

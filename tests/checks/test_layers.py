@@ -17,13 +17,13 @@ def write(root, files):
 
 
 def test_every_import_of_ohr_is_seen(tmp_path):
-    for folder in ("noise/formatting", "ohr/report/figures", "ohr/text", "retrievers/lexical"):
+    for folder in ("noise/formatting", "ohr/report/figures", "ohr/text", "ohr/steps/documents"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     found = {(item.module, item.target) for item in imports(tmp_path)}
     assert ("ohr.noise.formatting", "ohr.noise.formatting.page_words") in found  # a relative one
     assert ("ohr.noise.formatting", "ohr.text.edits") in found  # from ohr.text import edits
     assert ("ohr.report.figures.curves", "ohr.report.figures.data") in found
-    assert ("ohr.retrievers.lexical.bm25", "bm25s") in found  # one inside a method
+    assert ("ohr.steps.documents.placement", "bm25s.stopwords") in found  # one inside a method
 
 
 FAMILY = "a family imports only the contracts and shared packages"

@@ -101,8 +101,8 @@ def test_faults_as_json_end_with_2(ohr, edited):
     assert json.loads(result.stdout) == {
         "valid": False,
         "faults": [
-            "small.yaml:10: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
-            "language, delta, variant. Did you mean 'top_k'?"
+            "small.yaml:10: retrievers.0.topk: unknown key. Choose one of: kind, top_k, tokenizer, language, "
+            "k1, b, delta, variant. Did you mean 'top_k'?"
         ],
     }
 

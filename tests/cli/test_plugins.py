@@ -51,7 +51,7 @@ def test_a_plugin_is_shown_with_its_parameters(ohr):
     assert lines[0] == "retriever bm25 (version 5)"
     assert lines[1] == "Ranks chunks by the rare words they share with the query (Robertson & Zaragoza 2009)."
     head = next(place for place, line in enumerate(lines) if line.startswith("parameter"))
-    assert [line.split()[0] for line in lines[head : head + 3]] == ["parameter", "top_k", "k1"]
+    assert [line.split()[0] for line in lines[head : head + 3]] == ["parameter", "top_k", "tokenizer"]
     assert (
         " ".join(next(line for line in lines if line.split()[:1] == ["b"]).split())
         == "b number 0.75 >= 0, <= 1 How much long chunks are penalised."

@@ -215,8 +215,8 @@ name: two
         ),
         "spec.yaml:6: knowledge_bases.1.text_noise.rate.1: must be less than or equal to 1 (got 3)",
         "spec.yaml:7: knowledge_bases.1.retrievers: no retriever is named 'bm52'. Choose one of: .",
-        "spec.yaml:9: retrievers.0.topk: unknown key. Choose one of: kind, top_k, k1, b, tokenizer, "
-        "language, delta, variant. Did you mean 'top_k'?",
+        "spec.yaml:9: retrievers.0.topk: unknown key. Choose one of: kind, top_k, tokenizer, language, "
+        "k1, b, delta, variant. Did you mean 'top_k'?",
         "spec.yaml:10: chunker.size: must be a whole number (got 'many')",
         "spec.yaml:11: evaluate.1: Choose one of: page, retrieval, generation, overall. Did you mean 'overall'? "
         "(got 'overal')",
