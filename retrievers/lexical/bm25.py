@@ -37,7 +37,7 @@ class BM25(Lexical, kind="bm25"):
         for chunk in chunks:
             counted.add(map(vocabulary.__getitem__, self.cut(chunk.text)))
         holders, lengths = counted.holders(len(vocabulary)), np.array(counted.lengths)
-        mean = lengths.mean() if len(lengths) else 0.0
+        mean = lengths.mean() if lengths.any() else 1.0
         rarity = _per_word(_RARITY[self.variant], holders, len(chunks))
         # 32 bits at the places where bm25s has them, so that scores are equal to the last digit
         weights, absent = rarity.astype(np.float32), np.zeros(len(rarity), np.float32)

@@ -28,7 +28,7 @@ class Dense(EmbeddingRetriever, kind="dense"):
     precedence: `""` is no prompt. A warning names what a model states and is not followed.
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     packages: ClassVar[tuple[str, ...]] = ("sentence-transformers", "transformers", "torch", "faiss-cpu", "faiss-gpu")
     modules: ClassVar[tuple[str, ...]] = ("torch", "sentence_transformers", "faiss")
     model: Annotated[

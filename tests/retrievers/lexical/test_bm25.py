@@ -65,8 +65,10 @@ def test_case_punctuation_and_articles_do_not_matter():
     assert index.search(["the", "a ... !"], 2) == [[], []]
 
 
-def test_a_corpus_without_a_word_finds_nothing():
-    index = indexed(BM25(), chunks("", "...", "the"))
+@pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
+@pytest.mark.parametrize("texts", [(), ("", "...", "the")])
+def test_a_corpus_without_a_word_finds_nothing(variant, texts):
+    index = indexed(BM25(variant=variant), chunks(*texts))
     assert index.search(["rain", ""], 3) == [[], []]
 
 

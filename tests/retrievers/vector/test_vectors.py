@@ -25,3 +25,18 @@ def test_an_exact_search_in_blocks_finds_what_a_sort_of_all_scores_finds(monkeyp
     found = search_vectors(index_vectors(vectors, "exact", "test"), queries, 10)
     expected = np.argsort(-(queries[:, None] * vectors).sum(2), axis=1, kind="stable")[:, :10]
     assert [[hit.place for hit in hits] for hits in found] == expected.tolist()
+
+
+@pytest.mark.parametrize("size", [100, 1001])
+def test_equal_vectors_are_in_the_order_of_the_chunks_however_many_questions_are_asked(size):
+    vectors = drawn(size + 64, 384)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors, queries = vectors[:size], vectors[size:]
+    equal = [0, 5, 9, 21, 70]
+    vectors[equal] = vectors[5]
+    index = index_vectors(vectors, "exact", "test")
+    for query, hits in zip(queries, search_vectors(index, queries, size), strict=True):
+        places = [hit.place for hit in hits]
+        at = places.index(0)
+        assert places[at : at + len(equal)] == equal
+        assert search_vectors(index, query[None], 10)[0] == hits[:10]
