@@ -33,7 +33,7 @@ class BgeM3(ModelRetriever, TokenEmbedder, kind="bge_m3"):
     that part out. For dense scores alone, `dense` with `model: bge-m3` does the same with less.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     extra: ClassVar[str | None] = "bge_m3"
     packages: ClassVar[tuple[str, ...]] = ("FlagEmbedding", "transformers", "torch")
     modules: ClassVar[tuple[str, ...]] = ("torch", "FlagEmbedding")
@@ -56,20 +56,21 @@ class BgeM3(ModelRetriever, TokenEmbedder, kind="bge_m3"):
 
         places = {text: place for place, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
         found = _encode(self, list(places))
-        order = [places[chunk.text] for chunk in chunks]
+        # each text once: products of matrices differ in the last digits by place, so that copies would not be ties
+        texts = np.array([places[chunk.text] for chunk in chunks], dtype=np.int64)
         if not np.isfinite(found.dense).all():
             raise PluginError("retriever bge_m3: the model gave NaN or infinity")
-        vectors = (found.multi[place].astype(np.float32) for place in order)
+        vectors = (each.astype(np.float32) for each in found.multi)
         pages = PageVectors.gather(vectors if self.multi_vector else iter(()), self.device, "retriever bge_m3")
-        sparse = csr_array(found.sparse[order] if order else found.sparse)
+        sparse = csr_array(found.sparse)
         words = {
             "weights": sparse.data,
             "words": sparse.indices,
             "starts": sparse.indptr,
             "vocabulary": sparse.shape[1],
         }
-        dense = np.ascontiguousarray(found.dense[order])
-        return Index({"dense": dense, **words, **pages.arrays}, self.warnings(places))
+        dense = np.ascontiguousarray(found.dense)
+        return Index({"texts": texts, "dense": dense, **words, **pages.arrays}, self.warnings(places))
 
     def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """Encode texts, and keep the vectors of their tokens."""
@@ -85,10 +86,10 @@ class BgeM3(ModelRetriever, TokenEmbedder, kind="bge_m3"):
             return [[] for _ in queries]
         asked = _encode_queries(self, tuple(queries))
         blocks = parts(range(len(queries)), _QUERIES)
-        return [best(row, k) for block in blocks for row in self._scores(index, asked, block)]
+        return [best(row[index["texts"]], k) for block in blocks for row in self._scores(index, asked, block)]
 
     def _scores(self, index: Index, asked: "_Encoded", block: Sequence[int]) -> NDArray[np.float64]:
-        """Score all chunks for a block of queries: (queries, chunks)."""
+        """Score all texts for a block of queries: (queries, texts)."""
         from scipy.sparse import csr_array
 
         total = np.zeros((len(block), len(index["dense"])))
