@@ -81,10 +81,8 @@ class _Stored(Sequence[Chunk]):
 
     def __getitem__(self, place: int | slice) -> Chunk | list[Chunk]:
         if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        place %= len(self)
+            return [self[each] for each in range(len(self))[place]]
+        place = range(len(self))[place]
         number = bisect_right(self._starts, place) - 1
         if number != self._number:
             (records,) = _by_document(self._store, self._keys[number : number + 1])
