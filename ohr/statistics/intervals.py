@@ -109,6 +109,8 @@ def _of_differences(table: Floats, clusters: Clusters, level: float, among: int)
 
     ends = ends_at(level)
     wide = ends_at(1 - (1 - level) / among) if among > 1 else ends
+    # where a test decides at one level only, an end of one may come from another method than that of the other
+    wide = np.stack([np.fmin(wide[:, 0], ends[:, 0]), np.fmax(wide[:, 1], ends[:, 1])], axis=1)
     how = np.where(changed == 0, "", np.where(rare, "rare", "t")).tolist()
     made = estimates(Bounds(means, variance, df, ends[:, 0], ends[:, 1], how), table.shape[1], clusters)
     return [

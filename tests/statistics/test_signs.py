@@ -119,6 +119,14 @@ def test_the_largest_of_several_has_an_interval_that_allows_for_the_choice():
     assert among.wide_low < among.difference.low == alone.difference.low == alone.wide_low
 
 
+def test_the_interval_that_allows_for_the_choice_holds_the_other_also_with_few_documents():
+    rng = np.random.default_rng(0)
+    for documents, each in [(7, 2), (7, 4), (7, 3)] * 60:
+        changes = np.where(rng.random(documents * each) < 0.9, rng.normal(0.1, 0.1, documents * each), 0.0)
+        (one,) = comparisons(changes[None], Clusters.of(np.repeat(np.arange(documents), each)), among=3)
+        assert one.wide_low <= one.difference.low <= one.difference.high <= one.wide_high
+
+
 def test_a_family_shows_what_holm_leaves():
     code = Clusters.of(np.arange(10))
     strong, weak = np.linspace(0.2, 0.4, 10), np.array([0.3] * 6 + [0.0] * 4)
