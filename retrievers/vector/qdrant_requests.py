@@ -93,7 +93,7 @@ class Requests:
                 return self.tries.sent(lambda: self._sent(request), end).value
         except Failure as failure:
             reason = noted(*self.tries.asked, str(failure), refusal=True)
-            raise PluginError(f"{self.owner}: {reason}{_hint(reason)}") from None
+            raise PluginError(f"{self.owner}: {reason.rstrip('.')}{_hint(reason)}") from None
 
     def _sent(self, request: Callable[[], Any]) -> _Reply:
         """Translate what the client returns or raises."""
