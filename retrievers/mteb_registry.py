@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from ohr import extras
 from ohr.errors import PluginError
-from ohr.registry import choices
 
 Modality = Literal["text", "image"]
 _IMAGE_TASK = "VidoreDocVQARetrieval"
@@ -32,12 +31,12 @@ def model_meta(kind: str, name: str, modality: Modality, *, trusted: bool) -> An
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    """List the names that are like one, without regard to case and owner; some others where there are none."""
+    """Name those that are like one, without regard to case and owner, if there are any."""
     from difflib import get_close_matches
 
     short = {each.lower().rpartition("/")[2]: each for each in known}
     similar = [short[each] for each in get_close_matches(name.lower().rpartition("/")[2], list(short), n=5, cutoff=0.5)]
-    return f"Did you mean {' or '.join(similar)}?" if similar else choices(name, sorted(known))
+    return f"Did you mean {' or '.join(similar)}?" if similar else f"None of its {len(known):,} names is like it."
 
 
 def _faults(meta: Any, modality: Modality, *, trusted: bool) -> Iterator[str]:

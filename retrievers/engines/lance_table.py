@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from ohr import extras
 from ohr.contracts import Hit
+from ohr.errors import PluginError
 from ohr.models.memory import parts
+
+from .hits import reported
 
 _WHOLE = "whole"
 """The tag of the version that is searched. Later versions, which others write, change nothing of it."""
@@ -27,6 +30,24 @@ def connected(uri: str) -> Any:
     library = extras.load("lancedb", "lancedb")
     session = library.Session(index_cache_size_bytes=_CACHE, metadata_cache_size_bytes=_CACHE // 4)
     return library.connect(uri if "://" in uri else str(Path(uri).expanduser().absolute()), session=session)
+
+
+def check_uri(uri: str) -> None:
+    """Raise where tables cannot be; a local folder is not made yet.
+
+    Raises:
+        PluginError: LanceDB does not know the scheme, cannot connect, or a file is in the way.
+    """
+    if "://" in uri:
+        with reported(
+            f"retriever lancedb: cannot use `uri: {uri}`", "name a folder, or an object store as s3://BUCKET/PATH"
+        ):
+            connected(uri)
+        return
+    folder = Path(uri).expanduser().absolute()
+    file = next((each for each in (folder, *folder.parents) if each.exists() and not each.is_dir()), None)
+    if file is not None:
+        raise PluginError(f"retriever lancedb: `uri: {uri}` must be a folder or object store, and {file} is a file")
 
 
 def write(tables: Any, name: str, schema: Any, blocks: Iterable[Any], indexes: Mapping[str, Any], size: int) -> Any:

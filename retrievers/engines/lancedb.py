@@ -27,7 +27,7 @@ from ..vector.token_vectors import TokenEmbedder, query_token_vectors
 from .hits import first_hits, reported, spaced
 from .lance_rows import indexes, rows
 from .lance_settings import LanceSettings
-from .lance_table import Table, connected, whole, write
+from .lance_table import Table, check_uri, connected, whole, write
 
 _TRAINING = 256
 """Rows that an approximate index is trained on at least, as for FAISS."""
@@ -48,8 +48,10 @@ class LanceDb(LanceSettings, kind="lancedb"):
     packages: ClassVar[tuple[str, ...]] = ("lancedb", "rjieba")
 
     def check(self) -> None:
-        """Raise when LanceDB is missing, or something of the embedder."""
+        """Raise when LanceDB is missing, tables cannot be at `uri`, or something of the embedder is missing."""
         extras.require("lancedb", "lancedb")
+        if self.uri is not None:
+            check_uri(self.uri)
         if self.has_vectors:
             self.embedder.check()
 

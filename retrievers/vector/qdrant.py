@@ -10,9 +10,10 @@ from hashlib import blake2b
 from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
+from urllib.parse import urlsplit
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Image, Index, execution
@@ -24,7 +25,8 @@ from ohr.parts import TextRetrieverPart
 
 from ..nested import JoinedRetriever
 from .embedding import EmbeddingRetriever, query_vectors
-from .qdrant_engine import CollectionGone, Engine, Graph, opened
+from .qdrant_engine import Engine, Graph
+from .qdrant_requests import CollectionGone, opened
 from .vectors import Vectors
 
 _BLOCK = 1 << 14  # vectors that are looked at at once
@@ -67,7 +69,11 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
 
     @model_validator(mode="after")
     def _one_place(self) -> "Qdrant":
-        if (self.url is None) == (self.path is None):
+        if self.url and self.path:
+            raise ValueError(
+                "has both `url`, a server, and `path`, a folder for the embedded engine: give one, not both"
+            )
+        if not (self.url or self.path):
             raise ValueError("needs `url`, the address of a server, or `path`, a folder for the embedded engine")
         if self.path and self.api_key_env:
             raise ValueError("`api_key_env` belongs to a server, and `path` names the embedded engine")
@@ -75,7 +81,23 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
             raise ValueError(f"`embedder` must be a retriever that embeds, dense or mteb, and not {self.embedder.kind}")
         if self.embedder.index_type != "exact":
             raise ValueError("`index_type` of the embedder is not used: set `exact: false` of qdrant itself")
+        graph = [f"`{name}`" for name in ("m", "ef_construct", "ef") if getattr(self, name) != _default(name)]
+        if self.exact and graph:
+            raise ValueError(f"{' and '.join(graph)} would not count: `exact: true` builds and searches no graph")
         return self
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, url: str | None) -> str | None:
+        if url is not None:
+            try:
+                address = urlsplit(url)
+                has_host = bool(address.hostname) and address.port != 0
+            except ValueError as error:
+                raise ValueError(f"`url` is no address of a server, such as http://localhost:6333: {error}") from None
+            if not has_host:
+                raise ValueError("`url` is no address of a server, such as http://localhost:6333: no host or port 0")
+        return url
 
     def check(self) -> None:
         """Raise when a library, the key, the server or what embeds is missing."""
@@ -106,8 +128,7 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
 
     def search(self, index: Index, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Rank by the inner product; ties in the order of the chunks."""
-        size = len(index["vectors"])
-        if not size or not queries or k <= 0:
+        if not len(index["vectors"]) or not queries or k <= 0:
             return [[] for _ in queries]
         asked = query_vectors(self._embedder, tuple(queries))
         name = index["collection"]
@@ -115,7 +136,7 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
             for _ in range(2):
                 engine.fill(name, index["vectors"], self._graph)
                 try:
-                    return engine.search(name, asked, k, size, self._graph)
+                    return engine.search(name, asked, k, index["vectors"], self._graph)
                 except CollectionGone:
                     continue
         raise PluginError(f"retriever {self.kind}: collection {name} was deleted while it was searched")
@@ -160,7 +181,7 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
         vectors, graph = index["vectors"], self._graph
         probes = np.asarray(vectors[:: max(1, len(vectors) // _PROBES)][:_PROBES])
         exact, found = (
-            engine.search(index["collection"], probes, 10, len(vectors), how)
+            engine.search(index["collection"], probes, 10, vectors, how)
             for how in (Graph(True, graph.m, graph.ef_construct, graph.ef), graph)
         )
         shares = [len({h.place for h in a} & {h.place for h in b}) / len(a) for a, b in zip(exact, found, strict=True)]
@@ -189,6 +210,10 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
                 yield engine(client)
         else:
             yield engine(_client(self.url or "", key, self.timeout, os.getpid()))
+
+
+def _default(field: str) -> object:
+    return Qdrant.model_fields[field].default
 
 
 @lru_cache(maxsize=4)

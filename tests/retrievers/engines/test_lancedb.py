@@ -404,3 +404,37 @@ def test_first_hits_asks_for_more_until_all_ties_are_there():
     ranked = first_hits(search, ["all", "none"], 3, 50)
     assert places(ranked) == [[0, 1, 2], [49, 48, 47]]
     assert asked == [(["all", "none"], 4), (["all"], 16), (["all"], 50)]
+
+
+@pytest.mark.parametrize("uri", ["foo://x", "http://a/b"])
+def test_a_place_that_lancedb_does_not_know_is_an_error_before_any_work(uri):
+    with pytest.raises(PluginError, match=f"cannot use `uri: {uri}`: .*scheme.*; name a folder, or an object store"):
+        lance(uri=uri).check()
+
+
+@pytest.mark.parametrize("below", ["", "/tables"])
+def test_a_file_in_place_of_a_folder_is_an_error_before_any_work(tmp_path, below):
+    (tmp_path / "file").write_text("")
+    message = f"must be a folder or object store, and {tmp_path}/file is a file"
+    with pytest.raises(PluginError, match=message):
+        lance(uri=f"{tmp_path}/file{below}").check()
+
+
+def test_a_check_makes_no_folder(tmp_path):
+    lance(uri=f"{tmp_path}/new/tables").check()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("mode", ["dense", "hybrid", "text"])
+def test_equal_chunks_at_several_places_keep_their_order_for_many_questions(mode):
+    numbers = np.random.default_rng(5).integers(0, 30, 300)
+    some = [f"n{number} rain" for number in numbers]
+    questions = [f"n{number} rain" for number in range(64)]
+    for ranking in indexed(lance(mode), chunks(*some)).search(questions, 20):
+        found = {}
+        for hit in ranking:
+            found.setdefault(some[hit.place], []).append(hit)
+        for text, hits in found.items():
+            all_places = [place for place, each in enumerate(some) if each == text]
+            assert [hit.place for hit in hits] == all_places[: len(hits)]
+            assert mode == "hybrid" or len({hit.score for hit in hits}) == 1

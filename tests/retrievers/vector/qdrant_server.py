@@ -60,7 +60,8 @@ class QdrantServer:
             case "POST", "/points/count":
                 return {"count": self.client.count(name).count}
             case "POST", "/points":
-                return [point.model_dump(mode="json") for point in self.client.retrieve(name, body["ids"])]
+                points = self.client.retrieve(name, body["ids"], with_vectors=body["with_vector"])
+                return [point.model_dump(mode="json") for point in points]
             case "PUT", "/points":
                 self.client.upsert(name, models.Batch(**body["batch"]))
                 return {"operation_id": 1, "status": "completed"}

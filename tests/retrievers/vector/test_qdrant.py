@@ -1,5 +1,6 @@
 """Qdrant: its own client, against its embedded engine and a small server that speaks its REST API."""
 
+import sqlite3
 import threading
 from zlib import crc32
 
@@ -13,6 +14,7 @@ from ohr.models import chat_client
 from ohr.retrievers.vector.dense import Dense
 from ohr.retrievers.vector.embedding import EmbeddingRetriever
 from ohr.retrievers.vector.qdrant import Qdrant
+from ohr.retrievers.vector.vectors import search_vectors
 from ohr.testing import check_retriever, indexed
 
 from .qdrant_server import qdrant_server
@@ -266,8 +268,172 @@ def test_a_collection_of_somebody_else_is_an_error(server):
     index = indexed(on(server), chunks(*TEXTS))
     point = models.PointStruct(id=77, vector=[0.0] * 64)
     server.client.upsert(index.index["collection"], [point])
-    with pytest.raises(PluginError, match="has 7 points, and should have 6: somebody else changes it"):
+    with pytest.raises(PluginError, match=r"has 7 points, and should have 6: somebody else .* Remove the collection"):
         index.search(QUERIES, 3)
+
+
+def replaced(server, name, vectors, **config):
+    """Put a collection of somebody else in the place of ohr's."""
+    from qdrant_client import models
+
+    server.client.delete_collection(name)
+    server.client.create_collection(name, models.VectorParams(**{"size": 64, "distance": "Dot", **config}))
+    server.client.upsert(name, models.Batch(ids=list(range(len(vectors))), vectors=vectors.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"distance": "Euclid"}, "has points with 64 numbers and the distance Euclid, and not 64 numbers and Dot"),
+        ({"distance": "Cosine"}, "has points with 64 numbers and the distance Cosine"),
+        ({"size": 8}, "has points with 8 numbers and the distance Dot, and not 64"),
+        ({}, "has another vector than ohr's at the point 0"),
+    ],
+)
+@pytest.mark.parametrize("number", [4, 6])
+def test_a_collection_with_other_content_is_neither_searched_nor_filled(server, config, message, number):
+    index = indexed(on(server), chunks(*TEXTS))
+    name = index.index["collection"]
+    foreign = np.random.default_rng(0).standard_normal((number, config.get("size", 64)))
+    replaced(server, name, foreign, **config)
+    for search in (lambda: index.search(QUERIES, 3), lambda: indexed(on(server), chunks(*TEXTS))):
+        with pytest.raises(PluginError) as caught:
+            search()
+        assert f"{server.url}: collection {name} {message}" in str(caught.value)
+        assert str(caught.value).endswith("Remove the collection, and ohr fills it again")
+
+
+def test_an_empty_collection_of_another_kind_is_not_filled(server):
+    from qdrant_client import models
+
+    index = indexed(on(server), chunks(*TEXTS))
+    name = index.index["collection"]
+    server.client.delete_collection(name)
+    server.client.create_collection(name, models.VectorParams(size=64, distance="Euclid"))
+    with pytest.raises(PluginError, match="the distance Euclid, and not 64 numbers and Dot"):
+        index.search(QUERIES, 3)
+
+
+def test_a_collection_with_several_vectors_each_is_an_error(server):
+    from qdrant_client import models
+
+    index = indexed(on(server), chunks(*TEXTS))
+    name = index.index["collection"]
+    server.client.delete_collection(name)
+    server.client.create_collection(name, {"a": models.VectorParams(size=64, distance="Dot")})
+    with pytest.raises(PluginError, match="has points with several vectors each"):
+        index.search(QUERIES, 3)
+
+
+def test_one_vector_of_somebody_else_between_the_compared_ones_is_found_as_a_hit(server):
+    from qdrant_client import models
+
+    texts = [f"number {place}" for place in range(40)]
+    index = indexed(on(server, batch_size=100), chunks(*texts))
+    name = index.index["collection"]
+    server.client.upsert(name, [models.PointStruct(id=4, vector=[1.0] * 64)])
+    with pytest.raises(PluginError, match=f"{name} has another vector than ohr's at the point 4: somebody else"):
+        index.search(["number 4"], 3)
+
+
+@pytest.mark.parametrize("place", [0, 4])
+def test_a_point_of_somebody_else_in_place_of_one_is_named(server, place):
+    from qdrant_client import models
+
+    index = indexed(on(server, batch_size=100), chunks(*[f"number {place}" for place in range(40)]))
+    name = index.index["collection"]
+    server.client.delete(name, [place])
+    server.client.upsert(name, [models.PointStruct(id=77, vector=[1.0] * 64)])
+    fault = {0: "has as many points as it should have, but not the point 0", 4: "has the point 77, which is none of"}
+    with pytest.raises(PluginError, match=f"{name} {fault[place]}"):
+        index.search(["number"], 3)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['{"status":"ok"}', '{"result":null}', "[]", '{"result":7}', "[" * 100_000, ""],
+    ids=["no result", "null", "list", "number", "deep", "empty"],
+)
+@pytest.mark.parametrize("only", ["^GET /$", "count", "PUT /collections/[^/]*$", "PUT .*points", "query", "GET .*ohr-"])
+def test_an_answer_without_a_result_is_an_error(server, body, only):
+    if "GET .*" in only:
+        indexed(on(server), chunks(*TEXTS))
+    said = failed(server, {}, number=9, status=200, text=body, only=only)
+    assert said == f"retriever qdrant: {server.url} does not answer as Qdrant does"
+
+
+@pytest.mark.parametrize("point", ["5e0ae95c-0000-4000-8000-000000000000", "text"])
+def test_points_that_are_text_are_an_error(server, point):
+    index, answer = indexed(on(server), chunks(*TEXTS)), server.answer
+
+    def rename(method, path, body):
+        answered = answer(method, path, body)
+        return [{"points": [{"id": point, "version": 0, "score": 1}]}] * len(answered) if "query" in path else answered
+
+    server.answer = rename
+    with pytest.raises(PluginError, match=f"has the point {point}, which is none of ohr's"):
+        index.search(QUERIES, 3)
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_another_number_of_rankings_is_an_error(server, number):
+    index, answer = indexed(on(server), chunks(*TEXTS)), server.answer
+    server.answer = lambda method, path, body: (
+        (answer(method, path, body) * 2)[:number] if "query" in path else answer(method, path, body)
+    )
+    with pytest.raises(PluginError, match=f"gave {number} rankings of 2"):
+        index.search(QUERIES[:2], 3)
+
+
+def test_a_server_that_is_not_there_has_an_alternative():
+    with pytest.raises(PluginError, match="`path` in place of `url` needs no server"):
+        Qdrant(url="http://127.0.0.1:9", backoff=0.01).check()
+
+
+def damage_meta(folder):
+    (folder / "meta.json").write_text('{"collections": ')
+
+
+def damage_shape(folder):
+    (folder / "meta.json").write_text("[]")
+
+
+def damage_points(folder):
+    (file,) = folder.rglob("*.sqlite")
+    file.write_bytes(b"not a database" * 99)
+
+
+def damage_blob(folder):
+    (file,) = folder.rglob("*.sqlite")
+    with sqlite3.connect(file) as points:
+        points.execute("UPDATE points SET point = ?", (b"no pickle",))
+
+
+@pytest.mark.parametrize("damage", [damage_meta, damage_shape, damage_points, damage_blob])
+def test_a_damaged_folder_is_named(tmp_path, damage):
+    retriever = Qdrant(path=tmp_path / "folder", embedder=Letters(), timeout=0.1)
+    index = indexed(retriever, chunks(*TEXTS))
+    damage(tmp_path / "folder")
+    with pytest.raises(PluginError, match=f"the folder {tmp_path}/folder is damaged, .*: name another one, or remove"):
+        index.search(QUERIES, 3)
+
+
+def test_equal_chunks_at_several_places_keep_their_order_for_many_questions(server, tmp_path):
+    random = np.random.default_rng(5)
+    texts = [f"text {number}" for number in random.integers(0, 30, 300)]
+    questions = [f"text {number}" for number in range(64)]
+    exact = search_vectors(Letters().index(chunks(*texts)), Letters().embed_queries(questions), 20)
+    for retriever in (on(server, batch_size=100), Qdrant(path=tmp_path / "folder", embedder=Letters())):
+        for ranking, hits in zip(indexed(retriever, chunks(*texts)).search(questions, 20), exact, strict=True):
+            assert [hit.score for hit in ranking] == pytest.approx([hit.score for hit in hits], abs=1e-6)
+            scores: dict[str, set[float]] = {}
+            places: dict[str, list[int]] = {}
+            for hit in ranking:
+                scores.setdefault(texts[hit.place], set()).add(hit.score)
+                places.setdefault(texts[hit.place], []).append(hit.place)
+            assert all(len(each) == 1 for each in scores.values())
+            for text, some in places.items():
+                assert some == [place for place, each in enumerate(texts) if each == text][: len(some)]
 
 
 def test_hits_that_cannot_be_are_an_error(server):
@@ -332,7 +498,14 @@ def test_where_a_collection_is_does_not_decide_the_results():
     ("fields", "message"),
     [
         ({}, "needs `url`, the address of a server, or `path`"),
-        ({"url": "http://a", "path": "b"}, "needs `url`, the address of a server, or `path`"),
+        ({"url": "http://a", "path": "b"}, "has both `url`, .* and `path`, .*: give one, not both"),
+        ({"url": "http://[::1"}, "`url` is no address of a server"),
+        ({"url": "http://a:99999"}, "`url` is no address of a server, .*0-65535"),
+        ({"url": "http://a:abc"}, "`url` is no address of a server"),
+        ({"url": "http://a:0"}, "`url` is no address of a server"),
+        ({"url": "http://:80"}, "`url` is no address of a server"),
+        ({"path": "b", "m": 8}, "`m` would not count: `exact: true` builds and searches no graph"),
+        ({"path": "b", "ef": 9, "ef_construct": 9}, "`ef_construct` and `ef` would not count"),
         ({"path": "b", "api_key_env": "A_API_KEY"}, "`api_key_env` belongs to a server"),
         ({"path": "b", "embedder": {"kind": "bm25"}}, "must be a retriever that embeds, dense or mteb, and not bm25"),
         ({"path": "b", "embedder": {"kind": "dense", "index_type": "hnsw"}}, "set `exact: false` of qdrant itself"),
