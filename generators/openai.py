@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, JsonValue, Strict
 from ohr.contracts import Completion, Conversation, Generator, Image, Notes, Prompt, execution
 from ohr.files.images import bounded
 from ohr.models.batch.batches import Batches
+from ohr.models.batch.notes import BatchNotes
 from ohr.models.batch.server import open_server
 from ohr.models.batch.settings import Batch
 from ohr.models.chat_client import ChatClient, fields_of
@@ -94,11 +95,18 @@ class OpenAI(ChatServer, Generator, kind="openai"):
         yield from self.in_order(f"generator {self.kind}", prompts, self._ask)
 
     def post(
-        self, prompts: Mapping[str, Prompt], notes: Notes, say: Callable[[int, int, int], None]
+        self,
+        prompts: Mapping[str, Prompt],
+        notes: Notes,
+        say: Callable[[int, int, int], None],
+        *,
+        again: bool = False,
     ) -> Iterator[dict[str, Completion]]:
         """Answer prompts in batch files; see Generator."""
         with open_server(f"generator {self.kind}", self) as server:
-            yield from Batches(server, notes, self._batch, say).replies(prompts, self._asked)
+            yield from Batches(server, BatchNotes(notes, self.model), self._batch, say, again).replies(
+                prompts, self._asked
+            )
 
     @property
     def _batch(self) -> Batch:

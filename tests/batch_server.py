@@ -81,6 +81,7 @@ class Desk:
         requests = self.requests(batch)
         batch["request_counts"] = {"total": len(requests), "completed": len(requests) // 2, "failed": 0}
         if batch["status"] == "failed":
+            batch["request_counts"]["completed"] = 0
             batch["errors"] = {"object": "list", "data": self.faults}
         elif batch["status"] == self.ends and "output_file_id" not in batch:
             for field_, lines in (("output_file_id", self.output), ("error_file_id", self.errors)):

@@ -31,6 +31,14 @@ class Notes(Protocol):
         """Remove values."""
         ...
 
+    def pin(self, run: str, keys: Iterable[str]) -> None:
+        """Keep values, those that are yet to be written too, from being pruned."""
+        ...
+
+    def unpin(self, run: str) -> int:
+        """Drop what was pinned under a name; returns how many there were."""
+        ...
+
 
 class Generator(Stage):
     """Answers questions from retrieved text."""
@@ -65,6 +73,8 @@ class Generator(Stage):
         prompts: Mapping[str, Prompt],
         notes: Notes,
         say: Callable[[int, int, int], None],
+        *,
+        again: bool = False,
     ) -> Iterator[Mapping[str, Completion]]:
         """Answer prompts, by their names, in files; a run that ends on the way continues with what is under way.
 
@@ -75,6 +85,7 @@ class Generator(Stage):
             notes: where it writes down what is under way.
             say: reports how many files are at the server, how many of their replies are there, and how many there will
                 be.
+            again: do not continue with what an earlier run has under way: its replies are not wanted any more.
 
         Yields:
             completions as they come, some perhaps twice, and those of other prompts that were in a file with these.

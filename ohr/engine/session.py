@@ -51,10 +51,10 @@ class Session:
         finally:
             self.executor.stop()
 
-    def scheduler(self, spec: Spec) -> Scheduler:
-        """Return a scheduler for this session."""
+    def scheduler(self, spec: Spec, *, asks_again: bool = False) -> Scheduler:
+        """Return a scheduler for this session; it may ask again what earlier runs have under way."""
         if self.executor is None:
             raise ValueError("a session without an executor runs nothing")
-        aside, limits = Aside(self.context, self.progress), spec.limits
+        aside, limits = Aside(replace(self.context, asks_again=asks_again), self.progress), spec.limits
         everything = self.store, self.executor, self.ledger, self.progress, aside
         return Scheduler(*everything, retries=spec.retries, seconds=limits.seconds)

@@ -28,6 +28,8 @@ _KEPT = 2.0
 """Seconds for which a large request keeps its turn; it looks several times in them."""
 _LARGE = 0.5
 """Part of the limit from which on a request must not be overtaken: small ones would leave it no room, on and on."""
+_ABSURD = 10_000_000
+"""Tokens of a prompt and its reply that no model takes, where no limit says what is possible."""
 _warned: set[Path] = set()
 """Accounts of which this process has warned that a prompt is larger than their limit."""
 
@@ -56,7 +58,7 @@ class _Account:
             name, until = state["turn"]
             meters = Meter.read(state["requests"]), Meter.read(state["tokens"])
             return cls(*meters, float(state["reply"]), float(state["ratio"]), (str(name), float(until)))
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             return cls()
 
     def written(self) -> bytes:
@@ -131,9 +133,9 @@ class Allowance:
             if self.requests:
                 account.requests.settle(sent.at, 1.0, 1.0, self.requests)
             if self.tokens:
-                real = prompt + reply if prompt > 0 else sent.tokens
+                real = min(prompt + reply, max(self.tokens, sent.tokens)) if prompt > 0 else sent.tokens
                 account.tokens.settle(sent.at, sent.tokens, real, self.tokens)
-            if prompt > 0:
+            if prompt > 0 and prompt + reply <= (self.tokens or _ABSURD):
                 account.reply += (_NEW if account.reply else 1.0) * (reply - account.reply)
                 account.ratio += _NEW * (prompt / max(sent.prompt, 1.0) - account.ratio)
             for meter, what in ((account.requests, "requests"), (account.tokens, "tokens")):

@@ -59,7 +59,8 @@ class Meter:
         """
         self.spent, self.open = _recent(self.spent, now), _recent(self.open, now)
         room = limit - min(cost, limit) + 1e-9 * limit
-        times = [now, min(self.next, now + _LONGEST)]
+        self.next = min(self.next, now + _LONGEST)
+        times = [now, self.next]
         if self.left < cost:
             times.append(min(self.until, now + MINUTE))
         total = sum(self.spent.values())

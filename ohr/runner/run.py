@@ -175,7 +175,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)
-    scheduler = session.scheduler(compiled.spec)
+    scheduler = session.scheduler(compiled.spec, asks_again=asks_again(fresh))
     tabulator = Tabulator(session, compiled, scheduler, folder.path, trials)
     scheduler.add(graph, graph.goals, stale, asks_again=asks_again(fresh))
     execute(graph, scheduler, tabulator)

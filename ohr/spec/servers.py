@@ -1,9 +1,11 @@
 """Rules for the servers that a spec asks, over all its plugins."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ohr.contracts import Generator, Stage
 from ohr.contracts.stage import within
+from ohr.messages.wording import counted
+from ohr.models.batch.notes import count_under_way
 from ohr.spec.model import Spec
 from ohr.spec.source import Note
 
@@ -31,3 +33,19 @@ def sent_singly(spec: Spec) -> Iterator[str]:
         models = [part for part in within(agent.stage) if isinstance(part, Generator) and part.posts]
         if models:
             yield f"{agent.name}: `batch` is for prompts; the calls of an agent wait for each other and are sent singly"
+
+
+def left_at_servers(spec: Spec, pins: Callable[[], Collection[str]]) -> Iterator[str]:
+    """Report batches under way for models that the spec asks without `batch`: their prompts are sent again, singly.
+
+    Args:
+        pins: returns the names of the pins of the store.
+    """
+    generators = [part for part in spec.stages() if isinstance(part, Generator)]
+    singly = {part.model for part in generators if isinstance(part, ChatServer) and not part.posts}
+    for model, count in (count_under_way(pins(), singly) if singly else {}).items():
+        verb = "waits at its server" if count == 1 else "wait at its server"
+        yield (
+            f"{counted(count, 'batch', 'batches')} of prompts for {model} {verb}, of this or of another study: with `batch` "
+            f"this study takes the replies that it needs; without, it sends its prompts one by one"
+        )

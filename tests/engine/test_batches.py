@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 from shutil import rmtree
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 
 import pytest
 
-from ohr.store import open_store
+from ohr.store import open_store, prune
 
 from ..batch_server import desk, error_line, line_of
 from .conftest import rows, warnings
@@ -147,6 +147,44 @@ def test_a_run_that_was_killed_sends_no_batch_twice(home, server, stage):
     assert finished.ledger.calls["answers"] == server.sizes()[0]
     assert server.asked.count("create") == 1
     assert server.asked.count("upload") == (2 if stage == "upload" else 1)
+
+
+def wait_in_vain(home, server, **options):
+    """Run until the batch is at the server, which is then away for as long as a run waits."""
+    server.refuses = {"look": [(503, "away")] * 20}
+    return home.run(spec(server, ", batch: {poll_seconds: 0.01}"), **options)
+
+
+def test_pruning_keeps_the_notes_of_batches_under_way(home, server):
+    wait_in_vain(home, server)
+    store = open_store(home.store)
+    for run in store.pins():
+        if not run.startswith("batch of m, "):
+            store.unpin(run)
+    assert prune(store, time() + 60).parts > 0
+    assert again(home, spec(server)).ledger.failures == []
+    assert len(server.batches) == 1
+    assert not [run for run in store.pins() if run.startswith("batch of ")]
+    assert prune(store, time() + 60).pinned.keys() == store.pins().keys()
+
+
+def test_fresh_answers_do_not_come_from_an_old_batch(home, server, caplog):
+    wait_in_vain(home, server)
+    finished = home.run_file(home.write(spec(server)), fresh="answers")
+    assert finished.ledger.failures == []
+    assert len(server.batches) == 2
+    assert "1 batch of an earlier run is not waited for, as answers are made again" in caplog.messages
+
+
+def test_a_run_without_batches_says_that_one_waits_at_the_server(home, server):
+    wait_in_vain(home, server)
+    says = (
+        "1 batch of prompts for m waits at its server, of this or of another study: with `batch` this study takes the "
+    )
+    assert says + "replies that it needs; without, it sends its prompts one by one" in warnings(
+        home.run(spec(server, ""))
+    )
+    assert not any("waits at its server" in line for line in warnings(home.run(spec(server))))
 
 
 def test_a_run_that_was_killed_between_two_files_fetches_both_and_stores_each_reply_once(home, server):

@@ -20,7 +20,7 @@ class Memory:
     """Notes that outlive a generator, as a store does."""
 
     def __init__(self):
-        self.values = {}
+        self.values, self.pins = {}, {}
 
     def get_many(self, keys):
         return {name: json.loads(self.values[name]) for name in keys if name in self.values}
@@ -31,6 +31,12 @@ class Memory:
     def discard(self, keys):
         for name in keys:
             self.values.pop(name, None)
+
+    def pin(self, run, keys):
+        self.pins[run] = set(keys)
+
+    def unpin(self, run):
+        return len(self.pins.pop(run, ()))
 
 
 @pytest.fixture
@@ -309,7 +315,7 @@ def test_a_server_that_answers_something_else(server, notes, says):
 
 
 def test_a_batch_that_the_server_does_not_know_any_more_is_sent_again_by_the_next_run(server, notes):
-    server.refuses = {"look": [(404, "no such batch")]}
+    server.refuses = {"look": [(404, "no such batch")] * 10}
     (reason,) = set(errors(post(server, notes, prompts(2))).values())
     assert reason == "batch batch-0: the service answered 404: no such batch"
     assert errors(post(server, notes, prompts(2))) == {}
@@ -377,3 +383,117 @@ def test_the_key_of_a_reply_is_the_same_with_and_without():
     limited = OpenAI(base_url="http://localhost/v1", model="m", requests_per_minute=5, tokens_per_minute=9)
     assert plain.identity() == batch.identity() == limited.identity()
     assert (plain.posts, batch.posts) == (0, 50_000)
+
+
+@pytest.mark.parametrize("status", [302, 400, 404, 405])
+def test_a_list_that_is_refused_is_no_proof_that_a_batch_was_not_made(server, notes, status):
+    create_one = server.create
+
+    def create(body):
+        create_one(body)
+        return {"error": "the reply was lost"}
+
+    server.create = create
+    for _ in range(2):
+        server.refuses = {"list": [(status, "no list")]}
+        (reason,) = set(errors(post(server, notes, prompts(3))).values())
+        assert reason.startswith("nobody knows whether the batch was sent: ")
+    assert errors(post(server, notes, prompts(3))) == {}
+    assert (server.asked.count("create"), server.asked.count("upload")) == (1, 1)
+
+
+@pytest.mark.parametrize("junk", ["<html>come back later</html>", "", "{}", "[]\n[]"])
+@pytest.mark.parametrize("file", ["fetch", "fetch errors"])
+def test_a_file_that_is_not_the_batchs_is_fetched_again(server, notes, junk, file):
+    server.output = lambda requests: [line_of(each) for each in requests[:2]]
+    server.errors = lambda requests: [line_of(each) for each in requests[2:]]
+    server.refuses = {file: [(200, junk)]}
+    counted = server.look
+    server.look = lambda name: {**counted(name), "request_counts": {"completed": 2, "failed": 2}}
+    assert errors(post(server, notes, prompts(4))) == {}
+    assert notes.values == {} == notes.pins
+
+
+def test_an_empty_file_of_errors_is_fine_where_no_reply_is_missing(server, notes):
+    server.refuses = {"fetch errors": [(200, "")]}
+    server.errors = lambda requests: ["nobody reads this"]
+    assert errors(post(server, notes, prompts(4))) == {}
+    assert server.asked.count("fetch errors") == 1
+
+
+def look_once(server, odd):
+    """Give odd states before the right ones."""
+    right, left = server.look, [odd]
+    server.look = lambda name: left.pop() if left else right(name)
+
+
+ODD = [
+    {}, {"status": []}, {"status": {}}, {"status": None}, {"status": "completed"},
+    {"status": "completed", "output_file_id": "a\nb"}, {"status": "completed", "output_file_id": {"id": 3}},
+    {"status": "expired", "request_counts": {"completed": 1}}, {"status": "failed", "request_counts": {"failed": 2}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_an_odd_state_is_looked_at_again(server, notes, odd):
+    look_once(server, odd)
+    assert errors(post(server, notes, prompts(3))) == {}
+    assert server.sizes() == [3]
+
+
+@pytest.mark.parametrize("faults", [5, {"data": 5}, {"data": [5]}, [], {"data": {"a": 1}}], ids=str)
+def test_odd_reasons_of_a_failed_batch_are_passed_over(server, notes, faults):
+    look_once(server, {"status": "failed", "errors": faults})
+    assert set(errors(post(server, notes, prompts(2))).values()) == {"batch batch-0 failed"}
+
+
+def test_a_server_that_does_not_know_a_batch_for_a_while_costs_nothing(server, notes):
+    server.refuses = {"look": [(404, "no such batch")] * 9}
+    assert errors(post(server, notes, prompts(2))) == {}
+    assert server.sizes() == [2]
+
+
+def test_junk_for_long_costs_no_second_batch(server, notes):
+    server.refuses, server.looks = {"fetch": [(200, "{}")] * 20}, 0
+    (reason,) = set(errors(post(server, notes, prompts(2))).values())
+    assert reason == "batch batch-0: its files lack replies; it continues there, and the next run looks again"
+    assert errors(post(server, notes, prompts(2))) == {}
+    assert server.sizes() == [2]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a b", "a/../?x#", 7, {"a": 1}, "", "x" * 2000], ids=repr)
+def test_an_id_that_cannot_be_one_is_never_noted(server, notes, name):
+    create_one = server.create
+    server.create = lambda body: {**create_one(body), "id": name}
+    assert errors(post(server, notes, prompts(2))) == {}  # it is found in the list
+    server.create, upload = create_one, server.upload
+    server.upload = lambda content: {"id": name}
+    (reason,) = set(errors(post(server, notes, prompts(2, 5))).values())
+    assert reason.startswith("the batch was not sent: not what a batch API answers: there is no `id` in ")
+    server.upload = upload
+    assert errors(post(server, notes, prompts(2, 5))) == {}
+
+
+def test_notes_are_pinned_while_a_batch_is_under_way(server, notes):
+    server.refuses = {"look": [(503, "away")] * 20}
+    post(server, notes, prompts(2))
+    ((run, keys),) = notes.pins.items()
+    assert run.startswith("batch of m, ")
+    assert keys == notes.values.keys()
+    assert len(keys) == 3
+
+
+def test_answers_that_are_made_again_do_not_come_from_an_old_batch(server, notes, caplog):
+    server.refuses = {"look": [(503, "away")] * 20}
+    post(server, notes, prompts(2))
+    groups = generator(server).post(prompts(2), notes, lambda *_: None, again=True)
+    assert errors({name: each for group in groups for name, each in group.items()}) == {}
+    assert server.sizes() == [2, 2]
+    assert notes.values == {} == notes.pins
+    assert caplog.messages == ["1 batch of an earlier run is not waited for, as answers are made again"]
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 86_401])
+def test_nobody_waits_longer_than_a_day_between_two_looks(seconds):
+    with pytest.raises(ValidationError, match="less than or equal to 86400"):
+        OpenAI(base_url="http://localhost/v1", model="m", batch={"poll_seconds": seconds})

@@ -203,3 +203,29 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(PluginError, match=r"limits per minute are counted in .*ohr/limits, which cannot be made"):
         allowance("http://a/v1", "m", "k", (1, None))
+
+
+def test_absurd_usage_blocks_for_a_minute_at_most(tmp_path, clock):
+    account = opened(tmp_path, clock, tokens=1000)
+    account.settle(sent(account, clock), (10, 10), {})
+    account.settle(sent(account, clock), (10**15, 10**15), {})
+    began = clock.now
+    times = [sent(opened(tmp_path, clock, tokens=1000), clock, longest=None).at - began for _ in range(5)]
+    assert 50 < times[0] < 65
+    assert times[-1] - times[0] < 20
+
+
+def test_absurd_usage_is_forgotten_where_there_is_no_limit_of_tokens(tmp_path, clock):
+    account = opened(tmp_path, clock, requests=1000)
+    account.settle(sent(account, clock), (10**15, 10**15), {})
+    clock.now += 65
+    assert sent(opened(tmp_path, clock, tokens=3000), clock, longest=None).tokens < 2000
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 100_000, '{"turn": ["", 0], "reply": 1' + "0" * 400 + "}"], ids=["deep", "large"]
+)
+def test_an_account_that_no_version_writes_is_empty_again(tmp_path, clock, content):
+    account = opened(tmp_path, clock, requests=60)
+    account.path.write_text(content)
+    assert isinstance(account.wait(10, 10, "a"), Sent)

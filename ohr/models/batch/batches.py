@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
@@ -10,22 +10,26 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any
 
-from ohr.contracts import Completion, Notes, Prompt
+from ohr.contracts import Completion, Prompt
 from ohr.keys import key
 from ohr.messages.wording import counted
 from ohr.models.batch.lines import Replies, request_line
+from ohr.models.batch.notes import BatchNotes, Noted
 from ohr.models.batch.server import BatchServer
 from ohr.models.batch.settings import Batch
-from ohr.models.completions import Failure, excerpt
+from ohr.models.batch.state import ending, has_ended, requests
+from ohr.models.completions import Failure
 
 _log = logging.getLogger(__name__)
-_ENDED = frozenset({"completed", "failed", "expired", "cancelled", "canceled"})
 _UNCERTAIN = frozenset({0, 408, 409, 425, 429})
 """Status codes, 0 for none, after which a batch may be there or can be asked for again; and those from 500 on."""
 _MISSES = 20
 """Looks in a row that fail, after which a run does not wait any longer; the next one looks again."""
 _REFUSALS = 3
 """The same where the key is refused; once may be a server's hiccup."""
+_GONE = 10
+"""Looks in a row at which the server does not know a batch, after which it counts as lost, and is sent again by the
+next run: a gateway that is restarted answers 404 for minutes, and a batch that is sent twice is paid twice."""
 _TOGETHER = 500
 """Replies that are handed on, and stored, together."""
 Replied = dict[str, Completion]
@@ -34,28 +38,11 @@ Say = Callable[[int, int, int], None]
 
 
 @dataclass
-class Noted:
-    """A batch as it is noted.
-
-    Args:
-        name: its key in the notes, and its name at the server.
-        openings: by the names of its prompts, what their replies begin with.
-        file: the server's name of its file, once it was uploaded.
-        asked: the server was asked to start it, or is about to be.
-        id: the server's name of it.
-    """
-
-    name: str
-    openings: dict[str, str]
-    file: str = ""
-    asked: bool = False
-    id: str = ""
-
-
-@dataclass
 class _Waiting:
     noted: Noted
     misses: int = 0
+    unknown: int = 0
+    """Looks in a row at which the server did not know it."""
     there: int = 0
 
 
@@ -64,13 +51,14 @@ class Batches:
     """Sends prompts to one server in batches, and waits for the replies.
 
     Args:
-        notes: where batches are noted, and by the name of each prompt the batch that it is in.
+        again: batches of earlier runs are not continued.
     """
 
     server: BatchServer
-    notes: Notes
+    notes: BatchNotes
     settings: Batch
     say: Say
+    again: bool = False
     _waiting: list[_Waiting] = field(default_factory=list)
     _ended: int = 0
     """Prompts of batches that have ended."""
@@ -83,7 +71,7 @@ class Batches:
         known = self._noted(prompts)
         left = prompts.keys() - {name for noted in known for name in noted.openings}
         # a batch whose note was there a moment ago may be done now, by another thread or run
-        there = {name: Completion(**value) for name, value in self.notes.get_many(left).items()}
+        there = {name: Completion(**value) for name, value in self.notes.notes.get_many(left).items()}
         yield there
         for noted in known:
             yield from self._attempt(noted, self._continue)
@@ -96,19 +84,25 @@ class Batches:
                 path, names = part
                 openings = {name: prompts[name].opening for name in names}
                 noted = Noted(key("batch", sorted(names), token_hex(8)), openings)
-                self.notes.put_many({noted.name: asdict(noted), **{_place(name): noted.name for name in names}})
+                self.notes.add(noted)
                 yield from self._attempt(noted, lambda noted, path=path: self._send(noted, path))  # type: ignore[misc]
         yield from self._wait()
 
     def _noted(self, prompts: Iterable[str]) -> list[Noted]:
-        """Return the batches under way that have some of the prompts."""
-        places = self.notes.get_many([_place(name) for name in prompts])
-        records = self.notes.get_many({name for name in places.values() if isinstance(name, str)})
-        noted = [Noted(**each) for each in records.values() if {*each} == {*Noted.__dataclass_fields__}]
-        lost = [each for each in noted if not each.file]  # killed before its file was there: its prompts are sent again
-        for each in lost:
-            self._forget(each)
-        return [each for each in noted if each.file]
+        """Return the batches under way that have some of the prompts, and may be continued."""
+        noted = self.notes.under_way(prompts)
+        sent = [each for each in noted if each.file and not self.again]
+        for each in noted:
+            if each not in sent:  # killed before its file was there, or made before what is asked has changed
+                self.notes.forget(each)
+        if left := sum(each.asked for each in noted if each not in sent):
+            verb = "is" if left == 1 else "are"
+            _log.warning(
+                "%s of an earlier run %s not waited for, as answers are made again",
+                counted(left, "batch", "batches"),
+                verb,
+            )
+        return sent
 
     def _files(
         self, prompts: Mapping[str, Prompt], body: Callable[[Prompt], Mapping[str, Any]], folder: Path
@@ -142,8 +136,8 @@ class Batches:
             step(noted)
         except Failure as failure:
             reason = f"the batch was not sent: {failure}"
-            if not noted.asked or _is_certain(failure):
-                self._forget(noted)
+            if not noted.asked:
+                self.notes.forget(noted)
             else:
                 reason = f"nobody knows whether the batch was sent: {failure}; the next run looks for it"
             yield dict.fromkeys(noted.openings, _failed(reason))
@@ -153,27 +147,30 @@ class Batches:
 
     def _send(self, noted: Noted, path: Path) -> None:
         noted.file = self.server.upload(path, noted.name)
-        self._note(noted)
+        self.notes.change(noted)
         self._create(noted)
 
     def _continue(self, noted: Noted) -> None:
         """Continue with a batch of a run that was ended: start it, unless the server has it."""
         if noted.asked and not noted.id:
             noted.id = self.server.created(noted.name)
-            self._note(noted)
+            self.notes.change(noted)
         if not noted.id:
             self._create(noted)
 
     def _create(self, noted: Noted) -> None:
         noted.asked = True
-        self._note(noted)
+        self.notes.change(noted)
         try:
             noted.id = self.server.create(noted.file, noted.name, self.settings.window)
         except Failure as failure:
-            noted.id = "" if _is_certain(failure) else self.server.created(noted.name)
+            if _is_certain(failure):
+                noted.asked = False
+                raise
+            noted.id = self.server.created(noted.name)
             if not noted.id:
                 raise
-        self._note(noted)
+        self.notes.change(noted)
 
     def _wait(self) -> Iterator[Replied]:
         """Look at the batches until all have ended, and yield their replies."""
@@ -181,19 +178,20 @@ class Batches:
             for waiting in tuple(self._waiting):
                 try:
                     state = self.server.look(waiting.noted.id)
-                    waiting.there = _there(state, len(waiting.noted.openings))
-                    if state.get("status") not in _ENDED:
-                        waiting.misses = 0
+                    waiting.there = min(requests(state, "completed", "failed"), len(waiting.noted.openings))
+                    if not has_ended(state):
+                        waiting.misses = waiting.unknown = 0
                         continue
                     yield from self._fetched(waiting.noted, state)
                 except Failure as failure:
                     waiting.misses += 1
-                    gone = failure.status == 404
+                    waiting.unknown = waiting.unknown + 1 if failure.status == 404 else 0
+                    gone = waiting.unknown == _GONE
                     if not gone and waiting.misses < (_REFUSALS if failure.refused else _MISSES):
                         _log.info("batch %s: %s", waiting.noted.id, failure)
                         continue
                     if gone:
-                        self._forget(waiting.noted)
+                        self.notes.forget(waiting.noted)
                     further = "" if gone else "; it continues there, and the next run looks again"
                     reason = _failed(f"batch {waiting.noted.id}: {failure}{further}")
                     yield dict.fromkeys(waiting.noted.openings, reason)
@@ -204,26 +202,30 @@ class Batches:
                 Event().wait(self.settings.poll_seconds)
 
     def _fetched(self, noted: Noted, state: Mapping[str, Any]) -> Iterator[Replied]:
-        replies = Replies(noted.openings, self.server.masked)
+        """Yield the replies in the files of a batch that has ended, and why the other prompts have none.
+
+        Raises:
+            Failure: a file could not be fetched, or is not the batch's, whatever its status code was.
+        """
+        replies, junk, empty = Replies(noted.openings, self.server.masked), False, False
         with TemporaryDirectory(prefix="ohr-") as folder:
             for name in ("output_file_id", "error_file_id"):
+                known, odd, path = replies.belonging, replies.faults.total(), Path(folder) / name
                 if file := state.get(name):
-                    path = Path(folder) / name
-                    self.server.fetch(str(file), path)
+                    self.server.fetch(file, path)
                     lines = replies.read(path)
                     while group := dict(islice(lines, _TOGETHER)):
                         yield group
+                if replies.belonging == known and (file or name == "output_file_id"):
+                    junk, empty = junk or replies.faults.total() > odd, True
+        promised = max(requests(state, "completed", "failed"), state["status"] == "completed")
+        if junk or (empty and replies.belonging < promised):
+            raise Failure("its files lack replies")
         if said := replies.said():
             _log.warning("batch %s: passed over %s", noted.id, said)
-        reason = _failed(f"batch {noted.id} {_ending(state)}")
+        reason = _failed(f"batch {noted.id} {ending(state)}")
         yield dict.fromkeys(noted.openings.keys() - replies.known, reason)
-        self._forget(noted)
-
-    def _note(self, noted: Noted) -> None:
-        self.notes.put_many({noted.name: asdict(noted)})
-
-    def _forget(self, noted: Noted) -> None:
-        self.notes.discard([noted.name, *map(_place, noted.openings)])
+        self.notes.forget(noted)
 
     def _report(self) -> None:
         there = self._ended + sum(each.there for each in self._waiting)
@@ -236,30 +238,5 @@ def _is_certain(failure: Failure) -> bool:
     return not (failure.status in _UNCERTAIN or failure.status >= 500 or failure.refused)
 
 
-def _place(prompt: str) -> str:
-    return key("in batch", prompt)
-
-
 def _failed(reason: str) -> Completion:
     return Completion("", finish="error", error=reason)
-
-
-def _there(state: Mapping[str, Any], most: int) -> int:
-    """Return how many requests of a batch have been answered or have failed; 0 where the server does not say."""
-    counts = state.get("request_counts")
-    done = [counts.get(name) for name in ("completed", "failed")] if isinstance(counts, dict) else []
-    return min(sum(count for count in done if isinstance(count, int) and count > 0), most)
-
-
-def _ending(state: Mapping[str, Any]) -> str:
-    """Return why a batch that has ended has no reply to a prompt."""
-    status = str(state.get("status"))
-    if status == "completed":
-        return "has no line for this prompt in its files"
-    errors = state.get("errors")
-    listed = errors.get("data") if isinstance(errors, dict) else None
-    reasons = [str(each.get("message") or each.get("code")) for each in listed or () if isinstance(each, dict)]
-    more = f" (and {counted(len(reasons) - 1, 'further error')})" if len(reasons) > 1 else ""
-    return f"{'was ' if status.startswith('cancel') else ''}{status}" + (
-        f": {excerpt(reasons[0])}{more}" if reasons else ""
-    )

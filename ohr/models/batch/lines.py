@@ -32,6 +32,8 @@ class Replies:
     openings: Mapping[str, str]
     masked: Callable[[str], str]
     known: set[str] = field(default_factory=set)
+    belonging: int = 0
+    """Lines about prompts of the batch."""
     faults: Counter[str] = field(default_factory=Counter)
 
     def read(self, path: Path) -> Iterator[tuple[str, Completion]]:
@@ -54,12 +56,13 @@ class Replies:
             return None
         if not isinstance(name, str) or name not in self.openings:
             self.faults["about no prompt of the batch"] += 1
-        elif name in self.known:
+            return None
+        self.belonging += 1
+        if name in self.known:
             self.faults["about a prompt for the second time"] += 1
-        else:
-            self.known.add(name)
-            return name, _completion(given, self.openings[name])
-        return None
+            return None
+        self.known.add(name)
+        return name, _completion(given, self.openings[name])
 
     def said(self) -> str:
         """Describe the lines that were no replies; "" where all were."""

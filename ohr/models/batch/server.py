@@ -3,6 +3,7 @@
 https://platform.openai.com/docs/api-reference/batch, https://platform.openai.com/docs/api-reference/files
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ _PAGES = 100
 """Pages that are looked through: a batch that was just made is on the first."""
 _MARK = "ohr"
 """The metadata in which a batch has its name."""
+_ID = re.compile(r"[!-~]{1,1000}")
+"""What can be the server's name of a file or a batch: it is a part of addresses."""
 
 
 @contextmanager
@@ -96,8 +99,10 @@ class BatchServer:
         """Return the state of a batch."""
         return self._json(lambda: self.http.get(f"{self.url}/batches/{batch}"))
 
-    def fetch(self, file: str, path: Path) -> None:
+    def fetch(self, file: object, path: Path) -> None:
         """Write the content of a file, as far as the server sends it."""
+        if not is_id(file):
+            raise Failure("what names its file is no name")
 
         def send() -> _Downloaded:
             with self.http.stream("GET", f"{self.url}/files/{file}/content") as reply, path.open("wb") as out:
@@ -136,6 +141,12 @@ class BatchServer:
         return self.tries.sent(send, end, repeatable=repeatable)
 
     def _id(self, value: Mapping[str, Any]) -> str:
-        if not value.get("id"):
+        name = value.get("id")
+        if not is_id(name):
             raise Failure(f"not what a batch API answers: there is no `id` in {self.tries.masked(str(value))}")
-        return str(value["id"])
+        return str(name)
+
+
+def is_id(name: object) -> bool:
+    """Report whether a value can be a server's name of a file or a batch."""
+    return isinstance(name, str) and bool(_ID.fullmatch(name)) and not set(name) & set("?#%\\")

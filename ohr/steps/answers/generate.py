@@ -98,7 +98,7 @@ class Answer(Work):
         reports = {ready.outputs[0]: report for _, ready, report in jobs}
         prompts = {ready.outputs[0]: with_images(work.prompt, work.pages, store) for work, ready, _ in jobs}
         left = set(reports)
-        for completions in generator.post(prompts, store, context.say):
+        for completions in generator.post(prompts, store, context.say, again=context.asks_again):
             checked = {name: checked_completion(completion) for name, completion in completions.items()}
             whole = {name: completion for name, completion in checked.items() if completion.error is None}
             there = store.has_many(whole)
