@@ -152,7 +152,7 @@ class Engine(Requests):
             raise self._other(name, f"has another vector than ohr's at the point {hits[int(wrong.argmax())].place}")
 
     def _other(self, name: str, fault: str) -> PluginError:
-        """Say that a collection is not what ohr wrote."""
+        """Return the error for a collection that is not what ohr wrote."""
         return PluginError(
             f"{self.owner}: {self.tries.place}: collection {name} {fault}: somebody else wrote it or changed it. "
             "Remove the collection, and ohr fills it again"

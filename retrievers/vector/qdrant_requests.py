@@ -120,14 +120,14 @@ class Requests:
             raise self._unlike(error) from None
 
     def _unlike(self, error: Exception) -> Failure:
-        """Say that an answer is none of Qdrant's, or what the embedded engine could not do."""
+        """Return the failure of an answer that is none of Qdrant's, or of the embedded engine."""
         if self.embedded:
             return Failure(f"cannot use {self.tries.place}: {shortened(str(error), _LONGEST_REASON)}")
         return Failure(f"{self.tries.place} does not answer as Qdrant does")
 
 
 def _hint(reason: str) -> str:
-    """Say what helps, where that is known."""
+    """Return what helps, where that is known."""
     if "answered 401" in reason or "answered 403" in reason:
         return "; is `api_key_env` the variable with the key?"
     return "; `path` in place of `url` needs no server" if reason.startswith("cannot reach") else ""

@@ -418,12 +418,12 @@ def test_a_damaged_folder_is_named(tmp_path, damage):
         index.search(QUERIES, 3)
 
 
-def test_equal_chunks_at_several_places_keep_their_order_for_many_questions(server, tmp_path):
+def test_equal_chunks_at_several_places_keep_their_order_for_many_questions(server):
     random = np.random.default_rng(5)
     texts = [f"text {number}" for number in random.integers(0, 30, 300)]
     questions = [f"text {number}" for number in range(64)]
     exact = search_vectors(Letters().index(chunks(*texts)), Letters().embed_queries(questions), 20)
-    for retriever in (on(server, batch_size=100), Qdrant(path=tmp_path / "folder", embedder=Letters())):
+    for retriever in (on(server, batch_size=100), Qdrant(path=":memory:", embedder=Letters())):
         for ranking, hits in zip(indexed(retriever, chunks(*texts)).search(questions, 20), exact, strict=True):
             assert [hit.score for hit in ranking] == pytest.approx([hit.score for hit in hits], abs=1e-6)
             scores: dict[str, set[float]] = {}
