@@ -158,8 +158,8 @@ def test_extending_several_files_is_refused(faults):
 
 
 @pytest.mark.parametrize("batch, fault", [
-    ("{poll_second: 3}", ".poll_second: unknown key. Choose one of: poll_seconds, window, largest_requests, largest_bytes. "
-     "Did you mean 'poll_seconds'?"),
+    ("{poll_second: 3}", ".poll_second: unknown key. Choose one of: poll_seconds, window, largest_requests, "
+     "largest_bytes. Did you mean 'poll_seconds'?"),
     ("{poll_seconds: .inf}", ".poll_seconds: must be less than or equal to 86400 (got inf)"),
     ("{window: 3}", ".window: must be text (got 3)"),
     ("sometimes", ": must be true or false (got 'sometimes')"),
