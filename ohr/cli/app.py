@@ -57,8 +57,9 @@ class Commands(TyperGroup):
         except OSError as error:
             report(hidden(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
             raise typer.Exit(MISTAKE) from None
-        except KeyboardInterrupt:
-            report("interrupted; run the same command again to resume")
+        except KeyboardInterrupt as interruption:
+            for line in (*interruption.args, "interrupted; run the same command again to resume"):
+                report(str(line))
             raise typer.Exit(INTERRUPTED) from None
 
 

@@ -62,9 +62,8 @@ class Scheduler(Planner):
             for name in keys:
                 while name in self._pending:
                     self._turn()
-        except KeyboardInterrupt:
-            self.aside.report_batches()
-            raise
+        except KeyboardInterrupt as interruption:
+            raise KeyboardInterrupt(*self.aside.left()) from interruption
 
     def _ready(self, task: Task, *, first: bool = False) -> None:
         work = task.step.work

@@ -34,7 +34,7 @@ from ohr.runner.preflight import check_stages
 from ohr.runner.preregistration import register
 from ohr.runner.tabulate import Tabulator
 from ohr.spec.model import Spec
-from ohr.spec.servers import sent_singly
+from ohr.spec.servers import left_at_servers, sent_singly
 from ohr.steps.documents.render_page import RenderPage
 from ohr.store import open_store
 
@@ -171,7 +171,8 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     stale = forget(graph, session.store, fresh) if fresh else set[str]()
     if fresh:
         _log.info("made again: %d steps of %s and after", len(stale), fresh)
-    for line in (*sent_singly(spec), *not_swapped(spec), *unreached(spec), *undosed(spec), *drawn_once(spec)):
+    waiting = left_at_servers(spec, session.store.pins)
+    for line in (*sent_singly(spec), *waiting, *not_swapped(spec), *unreached(spec), *undosed(spec), *drawn_once(spec)):
         session.ledger.warn(line)
     session.store.pin(keys.run, graph.steps)
     registered = register(keys, graph, session.store)

@@ -42,6 +42,8 @@ def faults_of(
     for detail in details:
         if detail["type"] == "too_short" and any(_is_below(other, detail) for other in details):
             continue  # pydantic counts only the items that are right
+        if any(_is_nearer(other, detail) for other in details):
+            continue
         loc = _location(detail, model, known)
         swept = [at[key] for key in map(str, loc[:1]) if key in at]
         yield (*where, *loc[:1], *swept, *loc[1:]), _message(detail, model, loc)
@@ -99,3 +101,13 @@ def _is_below(detail: Any, other: Any) -> bool:
     """Report whether an error is about a part of what another is about."""
     depth = len(other["loc"])
     return len(detail["loc"]) > depth and detail["loc"][:depth] == other["loc"]
+
+
+def _is_nearer(detail: Any, other: Any) -> bool:
+    """Report whether two errors are about a value that may be plain or a mapping, and only the first one fits it."""
+    loc, plain = detail["loc"], other["loc"]
+    if not plain or loc[: len(plain) - 1] != plain[:-1] or loc == plain:
+        return False
+    if isinstance(other["input"], dict):
+        return bool(len(loc) > len(plain) and other["type"] == f"{plain[-1]}_type")
+    return bool(other["type"] == "model_type" and detail["type"] == f"{loc[-1]}_type")

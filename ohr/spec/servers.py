@@ -41,11 +41,11 @@ def left_at_servers(spec: Spec, pins: Callable[[], Collection[str]]) -> Iterator
     Args:
         pins: returns the names of the pins of the store.
     """
-    generators = [part for part in spec.stages() if isinstance(part, Generator)]
-    singly = {part.model for part in generators if isinstance(part, ChatServer) and not part.posts}
+    generators = [part for stage in spec.stages() for part in within(stage) if isinstance(part, Generator)]
+    singly = dict.fromkeys(str(dict(part)["model"]) for part in generators if "batch" in dict(part) and not part.posts)
     for model, count in (count_under_way(pins(), singly) if singly else {}).items():
-        verb = "waits at its server" if count == 1 else "wait at its server"
+        verb = "waits" if count == 1 else "wait"
         yield (
-            f"{counted(count, 'batch', 'batches')} of prompts for {model} {verb}, of this or of another study: with `batch` "
-            f"this study takes the replies that it needs; without, it sends its prompts one by one"
+            f"{counted(count, 'batch', 'batches')} of prompts for {model} {verb} at the server, of this or of another "
+            "study: with `batch` this study takes the replies that it needs; without, it sends its prompts one by one"
         )

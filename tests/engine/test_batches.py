@@ -179,12 +179,12 @@ def test_fresh_answers_do_not_come_from_an_old_batch(home, server, caplog):
 def test_a_run_without_batches_says_that_one_waits_at_the_server(home, server):
     wait_in_vain(home, server)
     says = (
-        "1 batch of prompts for m waits at its server, of this or of another study: with `batch` this study takes the "
+        "1 batch of prompts for m waits at the server, of this or of another study: with `batch` this study takes the "
     )
     assert says + "replies that it needs; without, it sends its prompts one by one" in warnings(
         home.run(spec(server, ""))
     )
-    assert not any("waits at its server" in line for line in warnings(home.run(spec(server))))
+    assert not any("waits at the server" in line for line in warnings(home.run(spec(server))))
 
 
 def test_a_run_that_was_killed_between_two_files_fetches_both_and_stores_each_reply_once(home, server):
@@ -219,6 +219,8 @@ def test_ctrl_c_says_that_the_batch_continues(home, server):
     assert process.returncode == 130
     assert "1 batch continues at the server; the same command waits for the replies" in message
     assert "interrupted; run the same command again to resume" in message
+    assert "WARNING" not in message
+    assert "\n1 batch continues" in f"\n{message}"
     server.looks = 0
     assert home.run(spec(server)).ledger.failures == []
     assert len(server.batches) == 1

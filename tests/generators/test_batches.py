@@ -422,7 +422,7 @@ def test_an_empty_file_of_errors_is_fine_where_no_reply_is_missing(server, notes
 
 
 def look_once(server, odd):
-    """Give odd states before the right ones."""
+    """Let the server give an odd state before the right ones."""
     right, left = server.look, [odd]
     server.look = lambda name: left.pop() if left else right(name)
 

@@ -157,6 +157,21 @@ def test_extending_several_files_is_refused(faults):
     assert faults("extends: [a.yaml]\n") == ["spec.yaml:1: extends: name one file (got ['a.yaml'])"]
 
 
+@pytest.mark.parametrize("batch, fault", [
+    ("{poll_second: 3}", ".poll_second: unknown key. Choose one of: poll_seconds, window, largest_requests, "
+     "largest_bytes. Did you mean 'poll_seconds'?"),
+    ("{poll_seconds: .inf}", ".poll_seconds: must be less than or equal to 86400 (got inf)"),
+    ("{window: 3}", ".window: must be text (got 3)"),
+    ("sometimes", ": must be true or false (got 'sometimes')"),
+])  # fmt: skip
+def test_a_fault_of_batch_is_said_once(faults, batch, fault):
+    generator = f'{{kind: openai, base_url: "http://localhost/v1", model: m, batch: {batch}}}'
+    text = (
+        f"benchmark: {{kind: mini}}\nretrievers: [{{kind: bm25}}]\nknowledge_bases: [{{}}]\ngenerators: [{generator}]\n"
+    )
+    assert faults(text) == [f"spec.yaml:4: generators.0.batch{fault}"]
+
+
 # --- --set ------------------------------------------------------------------------------------------------
 
 

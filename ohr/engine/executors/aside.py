@@ -1,7 +1,6 @@
 """Work that waits for hours at a server: each call in a thread of the run's own process, beside the workers."""
 
-import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,6 @@ from ohr.engine.worker import Job, Result, run_some
 from ohr.messages.wording import counted
 from ohr.work.step import Context
 
-_log = logging.getLogger(__name__)
 _PHASE = "replies in batches"
 
 
@@ -45,15 +43,14 @@ class Aside:
         Thread(target=run, name=f"ohr-aside-{number}", daemon=True).start()
         return future
 
-    def report_batches(self) -> None:
+    def left(self) -> Iterator[str]:
         """Report that batches continue at their servers, where there are any: the run is about to end."""
         with self._lock:
             files = sum(files for files, _, _ in self._said.values())
         if files:
             verb = "continues" if files == 1 else "continue"
-            _log.warning(
-                "%s %s at the server; the same command waits for the replies", counted(files, "batch", "batches"), verb
-            )
+            command = "the same command, without --fresh," if self._context.asks_again else "the same command"
+            yield f"{counted(files, 'batch', 'batches')} {verb} at the server; {command} waits for the replies"
 
     def _say(self, number: int, *numbers: int) -> None:
         with self._lock:

@@ -26,7 +26,7 @@ _PAGES = 100
 _MARK = "ohr"
 """The metadata in which a batch has its name."""
 _ID = re.compile(r"[!-~]{1,1000}")
-"""What can be the server's name of a file or a batch: it is a part of addresses."""
+"""Server's name of a file or a batch: it becomes a part of addresses."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a server says about a batch, which may be odd."""
+"""States of batches as servers describe them; some are odd."""
 
 from collections.abc import Mapping
 from typing import Any
