@@ -35,7 +35,7 @@ def print_costs(costs: "Sequence[PlannedCost]", currency: str) -> None:
     )
     unknown = [f"{cost.name} ({cost.note})" for cost in costs if cost.left.at_most is None and cost.left.count]
     if unknown:
-        say(f"Not in the money: {', '.join(unknown)}")
+        say(f"Not in the money: {', '.join(dict.fromkeys(unknown))}")
 
 
 def _totals(dues: "Sequence[Due]") -> tuple[str, str]:

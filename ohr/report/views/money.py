@@ -89,9 +89,9 @@ def per_question(run: Run) -> list[View]:
     ]
     how = (
         "Means over the answered questions, without judges and without reading pages. 1,000 right answers: "
-        "the money of 1,000 questions divided by the score, whichever it is: of as much score as 1,000 right answers "
-        "have. Each lost point of 100: what it adds to 1,000 right "
-        "answers; only where a loss is shown."
+        "the money of 1,000 questions divided by the score; where an answer may be right in part, as with F1, the "
+        "money of a score of 1,000. Each lost point of 100: what it adds to 1,000 right answers; only where a loss is "
+        "shown."
     )
     return [View.whole("Money of questions", how, lines, lines[0])]
 
