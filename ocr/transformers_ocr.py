@@ -46,6 +46,7 @@ class TransformersOcr(StructuredOcr, kind="transformers_ocr"):
     """
 
     extra: ClassVar[str | None] = "llm"
+    counts_tokens: ClassVar[bool] = True
     packages: ClassVar[tuple[str, ...]] = ("transformers", "torch", "torchvision", "nltk", "levenshtein")
     model: Annotated[str, Field(description="A short name such as got-ocr2, a folder, or a name on the hub.")] = (
         "got-ocr2"

@@ -1,22 +1,25 @@
 """Prices of models, engines and services, and the money that tokens, pages and questions come to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from ohr.registry import choices
+
 _MILLION = 1_000_000
 _MOST = 1e9
 """The largest price: with any count of 64 bits, money remains a finite number."""
 
-Use = Literal["reading", "answers", "judging", "agents", "systems"]
+Use = Literal["reading", "answers", "references", "judging", "agents", "systems"]
 """Work that is paid for."""
 
 UNITS: Mapping[Use, tuple[str, ...]] = {
     "reading": ("page", "in", "out"),
     "answers": ("in", "out"),
+    "references": ("in", "out"),
     "judging": ("in", "out"),
     "agents": ("in", "out"),
     "systems": ("question", "in", "out"),
@@ -122,17 +125,26 @@ def names_of(name: str, model: object, kind: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in (name, str(model or ""), kind) if each))
 
 
-def faults_of_prices(prices: Mapping[str, Price], payees: Sequence[Payee]) -> dict[str, str]:
-    """Return what is wrong with prices, by name: nobody has the name, or is paid like that."""
+def faults_of_prices(
+    prices: Mapping[str, Price], payees: Sequence[Payee], tokenless: Collection[Payee] = ()
+) -> dict[str, str]:
+    """Return what is wrong with prices, by name: nobody has the name, or is paid like that.
+
+    Args:
+        prices: by name.
+        payees: everybody who may have a price.
+        tokenless: those of them who count no tokens.
+    """
     by_name: dict[str, set[str]] = {}
     for payee in payees:
         for name in payee.names:
-            by_name.setdefault(name, set()).update(UNITS[payee.use])
+            tokens = {"in", "out"} if payee in tokenless else set()
+            by_name.setdefault(name, set()).update(set(UNITS[payee.use]) - tokens)
     faults = {}
     for name, price in prices.items():
         if name not in by_name:
-            there = f"there are {', '.join(sorted(by_name))}" if by_name else "this file has nothing that is paid for"
-            faults[name] = f"nothing has this name: {there}"
+            there = choices(name, sorted(by_name)) if by_name else "This file has nothing that is paid for."
+            faults[name] = f"nothing has this name. {there}"
         elif odd := [unit for unit in price.units if unit not in by_name[name]]:
             faults[name] = f"is not paid by `{odd[0]}`, but by {', '.join(sorted(by_name[name]))}"
     return faults

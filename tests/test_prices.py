@@ -75,7 +75,7 @@ def test_names_that_are_nowhere_and_other_units_are_faults():
     payees = [Payee("answers", "a", "", ("a", "gpt")), Payee("reading", "scan", "", ("scan", "tesseract"))]
     prices = {"b": GPT, "a": Price(page=1), "gpt": GPT, "tesseract": Price(page=0)}
     assert faults_of_prices(prices, payees) == {
-        "b": "nothing has this name: there are a, gpt, scan, tesseract",
+        "b": "nothing has this name. Choose one of: a, gpt, scan, tesseract.",
         "a": "is not paid by `page`, but by in, out",
     }
-    assert faults_of_prices({"b": GPT}, []) == {"b": "nothing has this name: this file has nothing that is paid for"}
+    assert faults_of_prices({"b": GPT}, []) == {"b": "nothing has this name. This file has nothing that is paid for."}

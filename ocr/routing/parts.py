@@ -36,6 +36,11 @@ class Parts(OcrBackend):
         """Whether a part reads the benchmark's own files, or results that exist already."""
         return any(part.reads_original or not part.reads_images for part in self.parts)
 
+    @property
+    def counts_tokens(self) -> bool:  # type: ignore[override] # depends on the parts
+        """Whether a part counts tokens."""
+        return any(part.counts_tokens for part in self.parts)
+
     def check(self) -> None:
         """Check every part."""
         for part in self.parts:

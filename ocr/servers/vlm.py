@@ -36,6 +36,7 @@ class Vlm(ChatServer, StructuredOcr, kind="vlm"):
 
     version: ClassVar[int] = 2
     extra: ClassVar[str | None] = "openai"
+    counts_tokens: ClassVar[bool] = True
     base_url: Annotated[str, execution("The API's root, such as http://localhost:8000/v1.", pattern=r"^https?://")]
     preset: Annotated[str | Path, Field(description="ohrbench, olmocr, nanonets, ... or your own file.")] = "ohrbench"
     max_tokens: Annotated[int | None, Field(gt=0, description="Longest reply; by default the preset's.")] = None

@@ -89,8 +89,13 @@ def _left(made: "Plan", workers: int) -> str:
         return "left to do: nothing"
     waits = ("pages to recognise", "prompts to answer", "agent questions", "system questions")
     if not any(made.steps[name].left for name in waits if name in made.steps):
-        return "left to do: no page to recognise and no prompt to answer; the rest is not timed"
+        searches, all_left = made.steps["searches"].left, sum(count.left for count in made.steps.values())
+        rest = [counted(searches, "search", "searches")] if searches else []
+        rest += [counted(all_left - searches, "other step")] if all_left > searches else []
+        return f"left to do: {' and '.join(rest)}, not timed; no page to recognise and no prompt to answer"
     minutes = "time unknown: no page or answer was timed here yet"
+    if made.waits:
+        minutes += f"; at least {made.waits:.1f} minutes by limits per minute"
     if made.minutes is not None:
         minutes = f"about {made.minutes:.1f} minutes with {counted(workers, 'worker')}"
     if made.agent_calls:

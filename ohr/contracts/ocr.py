@@ -23,6 +23,8 @@ class AnyOcr(Stage):
     reads_documents: ClassVar[bool] = False
     """True for backends that read a whole document at once, by `recognise_document`; where it is the original file or
     where paragraphs and tables run over pages."""
+    counts_tokens: ClassVar[bool] = False
+    """True for backends whose pages have `tokens_in` and `tokens_out`: they may have a price by the token."""
     finishing: ClassVar[tuple[str, ...]] = ()
     """Fields that only `written` looks at: no page is read again where they change."""
     batch_size: Annotated[int, execution("Pages given to the engine at once.", gt=0)] = 1

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ohr.contracts import Stage
 from ohr.dataset.inputs import limited, read_inputs
 from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
@@ -56,7 +57,8 @@ class Plan:
         agent_tokens: the most prompt tokens of those calls, without images.
         design: size of the study, on which depends what it can detect.
         costs: what is left to pay for, and all, by who is paid.
-        minutes: estimated time left on this machine, None when nothing like it ran here before.
+        minutes: estimated time left on this machine, not less than `waits`; None when nothing like it ran here before.
+        waits: minutes that the limits per minute of servers take at least, without calls of agents.
     """
 
     documents: int
@@ -68,6 +70,7 @@ class Plan:
     steps: Mapping[str, Count]
     tokens: int
     minutes: float | None
+    waits: float = 0.0
     agent_calls: int = 0
     agent_tokens: int = 0
     costs: tuple[PlannedCost, ...] = ()
@@ -103,10 +106,11 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     counts = len(inputs.documents), inputs.documents_asked, len(inputs.questions)
     notes = (*not_swapped(spec), *unreached(spec), *undosed(spec), *drawn_once(spec))
     warnings = (*keyless, *session.inputs.warnings, *notes)
-    minutes = _minutes(spec, session.store, steps, workers)
+    timed, waits = _minutes(spec, session.store, steps, workers), bill.waits.minutes
+    minutes = None if timed is None else max(timed, waits)
     size, cells = design(spec, session.inputs), count(spec)
     costs = tuple(bill.costs())
-    return Plan(*counts, warnings, size, cells, steps, tokens, minutes, calls, agent_tokens, costs)
+    return Plan(*counts, warnings, size, cells, steps, tokens, minutes, waits, calls, agent_tokens, costs)
 
 
 _KINDS = {
@@ -158,7 +162,7 @@ def _answers(session: Session, graph: Graph, sizes: Sizes, bill: Bill) -> tuple[
         assert cell.generator is not None
         asked = len(left) if answers else count, share * size.tokens
         whole = size.tokens * (len(new) / len(answers) if answers else 1.0)
-        bill.ask([answering(cell.generator)], [cell.generator.stage], asked, (count, whole))
+        bill.ask([answering(cell.generator, cell.stage)], [cell.generator.stage], asked, (count, whole))
         tokens += asked[1] + _judges(session, batch, sizes, bill, size)
     left_known = len(known) - len(session.store.has_many(known))
     return Count(len(known) + total, left_known + total), round(tokens)
@@ -221,14 +225,16 @@ def _systems(graph: Graph, there: set[str], store: Store, bill: Bill) -> dict[st
 def _pages(spec: Spec, graph: Graph, needed: set[str], there: set[str], bill: Bill) -> Count:
     """Count the pages that engines read; a page that nothing needs is not left to do."""
     bases = {base.name: base for base in spec.knowledge_bases}
-    total, unread = Counter[Payee](), Counter[Payee]()
+    total, unread, engines = Counter[Payee](), Counter[Payee](), dict[Payee, Stage]()
     for name, step in graph.steps.items():
         if isinstance(step.work, ReadPages | ReadDocument):
-            payee = reading(bases[step.work.base])
+            base = bases[step.work.base]
+            payee = reading(base)
             total[payee] += 1
             unread[payee] += name not in there and step.key in needed
+            engines[payee] = base.ocr
     for payee, pages in total.items():
-        bill.read(payee, unread[payee], pages)
+        bill.read(payee, engines[payee], unread[payee], pages)
     return Count(total.total(), unread.total())
 
 

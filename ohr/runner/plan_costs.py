@@ -8,6 +8,7 @@ from ohr.contracts import Stage
 from ohr.engine.session import Session
 from ohr.prices import Payee, Price
 from ohr.runner.pace import recall_length
+from ohr.runner.waits import Waits
 from ohr.spec.model import Spec
 
 
@@ -73,6 +74,7 @@ class Bill:
     def __init__(self, spec: Spec, session: Session) -> None:
         self._spec, self._store = spec, session.store
         self._sums: dict[tuple[Payee, ...], _Sums] = {}
+        self.waits = Waits()
 
     def ask(
         self, payees: Sequence[Payee], models: Sequence[Stage], left: tuple[float, float], whole: tuple[float, float]
@@ -93,9 +95,12 @@ class Bill:
             note = IMAGES if any(getattr(model, "reads_images", False) for model in models) else ""
             self._sums[place] = _Sums(bound, length if place[0].use != "agents" else None, note)
         self._add(place, left, whole)
+        if place[0].use != "agents":  # their calls are bounded from above, and waits are the least there are
+            self.waits.add(models[0], left[0], left[1] + left[0] * (self._sums[place].length or 0))
 
-    def read(self, payee: Payee, left: int, whole: int) -> None:
+    def read(self, payee: Payee, engine: Stage, left: int, whole: int) -> None:
         """Add pages that an engine reads."""
+        self.waits.add(engine, left, 0)
         self._once(payee, left, whole, "tokens of pages are not known before")
 
     def serve(self, payee: Payee, left: int, whole: int) -> None:

@@ -18,7 +18,7 @@ def note_answers(usage: Usage, cell: Cell, found: Mapping[str, Mapping[str, Any]
         found: completions or trajectories by key.
     """
     if cell.generator:
-        usage.add(answering(cell.generator), found)
+        usage.add(answering(cell.generator, cell.stage), found)
         return
     if cell.agent is None:
         return

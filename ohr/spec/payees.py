@@ -32,9 +32,14 @@ def reading(base: KnowledgeBase) -> Payee:
     return _payee("reading", base.noise, base.ocr)
 
 
-def answering(generator: Named[Generator]) -> Payee:
-    """Return a generator that answers."""
-    return _payee("answers", generator.name, generator.stage)
+def answering(generator: Named[Generator], stage: str = "") -> Payee:
+    """Return a generator that answers; in the stage `reference`, which is paid for apart, floors and ceilings."""
+    return _payee("references" if stage == "reference" else "answers", generator.name, generator.stage)
+
+
+def tokenless(bases: Sequence[KnowledgeBase]) -> list[Payee]:
+    """List the OCR engines that count no tokens."""
+    return [reading(base) for base in bases if not base.ocr.counts_tokens]
 
 
 def judging(metric: Named[AnyMetric]) -> Payee:

@@ -12,7 +12,7 @@ from ohr.spec.conditions import knowledge_bases, repeated
 from ohr.spec.file_keys import SpecFile
 from ohr.spec.hypotheses import faults_of_hypotheses
 from ohr.spec.model import KnowledgeBase, Named, Spec, written
-from ohr.spec.payees import payees
+from ohr.spec.payees import payees, tokenless
 from ohr.spec.rules import Entry, breaches, fault_of_swaps, misfits, prescribed
 from ohr.spec.source import Source, read_source, refuse
 from ohr.spec.sweep import fault_of_size
@@ -26,6 +26,9 @@ _WRITTEN = {
     "strata", "aa", "hypotheses", "index_scope", "measure",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
+
+_PAID = {"knowledge_bases", "generators", "agents", "systems", "metrics", ""}
+"""Keys of parts that may have a price; a fault of the whole file has none."""
 
 
 def read_spec(
@@ -151,8 +154,10 @@ def _check(
         builder.note(("decompose",), fault_of_swaps(file.evaluate, bases, named["retrievers"]))
     builder.notes += faults_of_hypotheses(file, benchmark.scoring if benchmark else None, bases, named)
     builder.note(("currency",), fault_of_name(file.currency))
-    if not (builder.notes or builder.source.faults):
-        wrong = faults_of_prices(file.prices, payees(bases, named))
+    places = [where for where, _ in builder.notes] + [fault.key.split(".") for fault in builder.source.faults]
+    # a part with a fault may be what has the name
+    if _PAID.isdisjoint(str(part) for where in places for part in where[:1]):
+        wrong = faults_of_prices(file.prices, payees(bases, named), tokenless(bases))
         builder.notes += [(("prices", name), message) for name, message in wrong.items()]
 
 

@@ -86,16 +86,35 @@ def test_the_money_of_a_question_is_that_of_its_tokens(copied, ohr):
 
 def test_the_whole_study_counts_each_reply_once(asked):
     manifest = Run(folder_of(asked)).manifest
-    (used,) = manifest["usage"]
-    assert used["count"] == used["new"] == manifest["calls"]["answers"]
-    assert (used["tokens_in"], used["tokens_out"]) == (manifest["tokens"]["in"], manifest["tokens"]["out"])
+    answers, references = manifest["usage"]
+    assert (answers["use"], references["use"]) == ("answers", "references")
+    sums = {name: answers[name] + references[name] for name in ("count", "new", "tokens_in", "tokens_out")}
+    assert sums["count"] == sums["new"] == manifest["calls"]["answers"]
+    assert (sums["tokens_in"], sums["tokens_out"]) == (manifest["tokens"]["in"], manifest["tokens"]["out"])
+
+
+def test_floors_and_ceilings_have_rows_of_their_own(copied, ohr):
+    run = Run(folder_of(copied))
+    asked = sum(1 for row in read_rows(run.folder / "answers.parquet", stage="reference"))
+    assert 0 < run.manifest["usage"][1]["count"] <= asked
+    assert re.search(r"^floors and ceilings +extractive ", ohr("run", "small.yaml", *PRICES, *QUIET).stdout, re.M)
+    answers, references = planned(ohr, *PRICES)
+    assert references["use"] == "references"
+    whole = [row["all"]["count"] for row in (answers, references)]
+    assert whole == [row["count"] for row in run.manifest["usage"]]
+
+
+def test_a_run_that_is_shown_again_does_not_say_that_it_asked(copied, ohr):
+    again = ohr("run", "small.yaml", *PRICES, *QUIET).stdout
+    assert "asked when it ran" in again
+    assert "asked by this run" not in again
 
 
 def test_a_run_that_finds_everything_in_the_store_has_asked_nothing(copied, ohr):
     shutil.rmtree(copied / "runs")
     done = ohr("run", "small.yaml", *PRICES, *QUIET).stdout
-    (used,) = Run(folder_of(copied)).manifest["usage"]
-    assert used["count"] > 0 == used["new"] == used["new_in"]
+    for used in Run(folder_of(copied)).manifest["usage"]:
+        assert used["count"] > 0 == used["new"] == used["new_in"]
     whole, new = total(done)
     assert whole > 0 == new
 
@@ -118,7 +137,7 @@ SERVER = "generators=[{kind: openai, base_url: 'http://127.0.0.1:9', model: gpt,
 
 
 def test_a_plan_bounds_the_money(ohr):
-    (cost,) = planned(ohr, "--set", SERVER, "--set", "prices={gpt: {in: 100, out: 1000}}")
+    cost, _ = planned(ohr, "--set", SERVER, "--set", "prices={gpt: {in: 100, out: 1000}}")
     left = cost["left"]
     assert left == cost["all"]
     assert left["tokens_out"] == 50 * left["count"]
@@ -127,17 +146,21 @@ def test_a_plan_bounds_the_money(ohr):
 
 
 def test_a_plan_without_a_price_says_so(ohr):
-    (cost,) = planned(ohr, "--set", SERVER)
+    cost, _ = planned(ohr, "--set", SERVER)
     assert (cost["note"], cost["left"]["at_most"]) == ("no price", None)
     two = SERVER.replace("]", ", {kind: extractive}]")
     text = ohr("plan", "small.yaml", "--set", two, "--set", "prices={gpt: {in: 1, out: 1}}").stdout
     assert "Not in the money: extractive (no price)" in text
+    (total,) = re.findall(r"^total +(incomplete: \S+)", text, re.M)
+    assert total != "incomplete: 0.00"
+    whole = ohr("plan", "small.yaml", "--set", SERVER, "--set", "prices={gpt: {in: 1, out: 1}}").stdout
+    assert "incomplete" not in whole
     assert "no max_tokens" in ohr("plan", "small.yaml", *PRICES).stdout
 
 
 def test_a_plan_after_a_run_has_only_the_rest_and_what_it_is_expected_to_cost(copied, ohr):
     sets = (*PRICES, "--set", "knowledge_bases.1.text_noise.rate=[0.1, 0.6, 0.9]")
-    (cost,) = planned(ohr, *sets)
+    cost, _ = planned(ohr, *sets)
     assert 0 < cost["left"]["count"] < cost["all"]["count"]
     assert 0 < cost["left"]["expected"] < cost["all"]["expected"]
     assert [due["at_most"] for due in planned(ohr, *PRICES)[0].values() if isinstance(due, dict)] == [None, None]
@@ -156,7 +179,7 @@ def test_a_server_that_does_not_count_has_no_money(ohr, home, chat_server):
     server = f"generators=[{{kind: openai, base_url: '{chat_server.url}', model: gpt}}]"
     sets = ("--set", server, "--set", "evaluate=[generation]", "--set", "prices={gpt: {in: 1, out: 1}}")
     done = ohr("run", "small.yaml", *sets, *QUIET).stdout
-    (row,) = Run(folder_of(home)).manifest["usage"]
+    row, _ = Run(folder_of(home)).manifest["usage"]
     assert row["uncounted"] == row["count"] > 0
     assert f"not counted: {row['count']} of {row['count']}" in done
     assert not re.search(r"1,000 questions.*\n.* 0\.00 ", done)

@@ -61,7 +61,43 @@ def test_before_the_first_run_the_store_has_no_answer(ohr):
 def test_where_neither_pages_nor_prompts_are_left_no_time_is_printed(ohr):
     done = ohr("plan", "small.yaml", "--set", "evaluate=[retrieval]", "--set", "generators=[]").stdout
     (line,) = [line for line in done.splitlines() if line.startswith("left")]
-    assert line == "left to do: no page to recognise and no prompt to answer; the rest is not timed"
+    rest = "3 searches and 36 other steps, not timed"
+    assert line == f"left to do: {rest}; no page to recognise and no prompt to answer"
+
+
+LIMITED = "{{kind: openai, base_url: 'http://127.0.0.1:9', model: m, max_tokens: 9, {limit}}}"
+
+
+@pytest.mark.parametrize(("limit", "per_minute"), [("requests_per_minute", 2), ("tokens_per_minute", 1000)])
+def test_a_plan_waits_for_the_limits_of_a_server(ohr, limit, per_minute):
+    sets = ("--set", f"generators=[{LIMITED.format(limit=f'{limit}: {per_minute}')}]")
+    report = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
+    amount = report["steps"]["prompts to answer"]["left"] if limit == "requests_per_minute" else report["tokens"]
+    assert report["waits"] == pytest.approx(amount / per_minute, rel=0.001)
+    assert f"at least {report['waits']:.1f} minutes by limits per minute" in ohr("plan", "small.yaml", *sets).stdout
+
+
+def test_a_timed_plan_is_not_shorter_than_the_limits_of_its_server(ohr, home, chat_server):
+    chat_server.replies = [(200, {}, json.dumps({"choices": [{"message": {"content": "yes"}}]}))] * 10_000
+    server = f"kind: openai, base_url: '{chat_server.url}', model: m"
+    few = ("--set", "evaluate=[generation]", "--set", "knowledge_bases=[{name: ground_truth}]", "--executor", "inline")
+    ohr("run", "small.yaml", "--set", f"generators=[{{{server}}}]", *few, "--no-figures", "--no-report")
+    report = json.loads(
+        ohr("plan", "small.yaml", "--set", f"generators=[{{{server}, requests_per_minute: 1}}]", "--json").stdout
+    )
+    assert report["minutes"] == report["waits"] >= report["steps"]["prompts to answer"]["left"] > 0
+
+
+def test_a_batch_waits_for_no_limit_per_minute(ohr):
+    sets = ("--set", f"generators=[{LIMITED.format(limit='requests_per_minute: 2, batch: true')}]")
+    assert json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)["waits"] == 0
+
+
+def test_pages_wait_for_the_limits_of_an_engine(ohr):
+    scan = "{kind: vlm, base_url: 'http://127.0.0.1:9', model: m, requests_per_minute: 2}"
+    sets = ("--set", f"knowledge_bases=[{{name: ground_truth}}, {{name: a, ocr: {scan}}}]")
+    report = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
+    assert report["waits"] == report["steps"]["pages to recognise"]["left"] / 2 > 0
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,23 @@
 """Money beside quality in runs that never were, against the same numbers by hand."""
 
 import json
+from dataclasses import asdict
 from math import isnan
 
 import pytest
 
 from ohr.errors import DataError
+from ohr.prices import Price
+from ohr.report.exports.summary_csv import views_csv
+from ohr.report.html.page import _folded
 from ohr.report.views.money import engines, per_question, spending
-from ohr.report.views.view import Amount
-from ohr.results.derived.costs import read_costs
+from ohr.report.views.view import Amount, View
+from ohr.results.derived.costs import _unshown, read_costs
 from ohr.results.derived.derive import derive
-from ohr.results.derived.engine_costs import read_engine_costs
+from ohr.results.derived.engine_costs import read_engine_costs, without_a_peer
+from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.spending import read_spending
+from ohr.results.folder.prices import PriceList
 from ohr.results.run import Run
 from ohr.results.tables.schema import schema
 
@@ -132,13 +138,42 @@ def test_the_tables_say_what_has_no_price(study):
     (view,) = spending(study)
     lines = {row[1]: row for row in view.long}
     assert lines["bad"][-3:] == ("no price", "10", "no price")
-    assert view.long[-1][0] == "total, as far as known"
+    assert view.long[-1][0] == "total, at least"
     assert "money (EUR)" in view.headers
     (questions,) = per_question(study)
     words = {row[2]: row[-1] for row in questions.long}
     assert (words["longer"], words["silent"], words["clean"]) == ("no loss", "tokens not counted", "")
     (beside,) = engines(study)
     assert beside.long[0][-1] == "0.15"
+
+
+def test_a_score_that_rises_is_a_gain(study):
+    loss = asdict(read_losses(study)[0]) | {"lost": -0.1, "low": -0.2}
+    assert [_unshown(Loss(**loss | {"high": high})) for high in (-0.05, 0.1)] == ["a gain", "a gain, not shown"]
+
+
+def test_an_engine_that_reads_other_pages_alone_is_named(study):
+    blurred = json.loads((study.folder / "manifest.json").read_text())
+    blurred["spec"]["knowledge_bases"][2]["image_noise"] = [{"kind": "blur"}]
+    apart = Run(study.folder)
+    apart.__dict__["manifest"] = blurred
+    apart.__dict__["price_list"] = PriceList({name: Price(page=1) for name in ENGINES})
+    assert without_a_peer(apart) == ["bad"]
+    (view,) = engines(apart)
+    assert view.how.endswith("Not in it, since no other engine with a price reads the same pages: bad.")
+    assert "Not in it" not in engines(study)[0].how
+
+
+def test_money_in_csv_has_no_digits_of_rounding():
+    view = View("Money", "", ("of 1,000",), ((Amount(1000 * 4.5e-6),), (Amount(float("nan"), "no price"),)))
+    assert 1000 * 4.5e-6 != 0.0045  # this is the rounding
+    assert views_csv([view]).splitlines()[1:] == ["Money,0.0045", "Money,no price"]
+
+
+def test_tables_of_money_are_open_in_the_report(study):
+    for place, view in enumerate([*spending(study), *per_question(study), *engines(study)]):
+        assert not _folded("money", place, view)
+    assert _folded("doses", 1, view)
 
 
 def test_a_run_without_prices_shows_no_money(study):

@@ -47,7 +47,8 @@ def views_csv(views: Sequence[View]) -> str:
             for header, cell in zip(view.headers, row, strict=True):
                 line[header] = _text(cell.value if isinstance(cell, Interval) else cell)
                 if isinstance(cell, Amount):
-                    line[header] = _text(cell.value) or cell.note
+                    # 15 digits are as many as any number keeps, and hide the rounding of 1,000 times a price
+                    line[header] = _text(float(f"{cell.value:.15g}")) or cell.note
                 if isinstance(cell, Interval):
                     line |= {f"{header} low": _text(cell.low), f"{header} high": _text(cell.high)}
             lines.append(line)

@@ -57,6 +57,8 @@ _OPEN = {
     "provenance": 30,
 }
 """Rows up to which the first table of a section is open from the start; other tables open when they are asked for."""
+_OPEN_TABLES = {"failures": 1, "money": 2}
+"""The number of the last table of a section that is open like the first one, where that is not 0."""
 _VERDICTS = dict.fromkeys(VERDICTS.values(), "unclear") | {
     VERDICTS["worse"]: "lost", VERDICTS["small"]: "lost", VERDICTS["better"]: "gained",
 }  # fmt: skip
@@ -150,7 +152,7 @@ def _shown(run: Findings, key: str) -> bool:
 
 
 def _folded(key: str, place: int, view: View) -> bool:
-    return place > (1 if key == "failures" else 0) or len(view.rows) > _OPEN.get(key, 0)
+    return place > _OPEN_TABLES.get(key, 0) or len(view.rows) > _OPEN.get(key, 0)
 
 
 def _manifest(run: Findings) -> str:

@@ -6,13 +6,14 @@ from math import isnan
 
 from ohr.report.views.view import Amount, Cell, Interval, View
 from ohr.results.derived.costs import read_costs
-from ohr.results.derived.engine_costs import read_engine_costs
+from ohr.results.derived.engine_costs import read_engine_costs, without_a_peer
 from ohr.results.derived.spending import Spending, read_spending
 from ohr.results.run import Run
 from ohr.results.tables.groups import pipeline_names
 
 USES: Mapping[str, str] = {
-    "reading": "read pages", "answers": "answer", "judging": "judge", "agents": "answer in steps", "systems": "answer",
+    "reading": "read pages", "answers": "answer", "references": "floors and ceilings", "judging": "judge",
+    "agents": "answer in steps", "systems": "answer",
 }  # fmt: skip
 """Work that somebody is paid for, in words."""
 
@@ -38,18 +39,19 @@ def spending(run: Run) -> list[View]:
             "tokens in": _tokens(each, each.tokens_in),
             "tokens out": _tokens(each, each.tokens_out),
             f"money{unit}": _money(each, each.money),
-            "asked by this run": each.new,
+            "asked when it ran": each.new,
             f"its money{unit}": _money(each, each.new_money),
         }
         for each in found
     ]
     known = [each for each in found if not isnan(each.money)]
     total, new = sum(each.money for each in known), sum(each.new_money for each in known)
-    rest = "" if len(known) == len(found) else ", as far as known"
+    rest = "" if len(known) == len(found) else ", at least"
     lines.append({"for": f"total{rest}", "who": "", f"money{unit}": Amount(total), f"its money{unit}": Amount(new)})
     how = (
-        "Money: the whole study, each different page and reply once, as if the store were empty. Its money: what this "
-        "run asked; the store had the rest. Failed replies are in neither."
+        "Money: the whole study, each different page and reply once, as if the store were empty. Asked when it ran, "
+        "and its money: what the store lacked then; to show the run again asks nothing. Failed replies are in neither. "
+        "Floors and ceilings: answers without a document, from another page, and from the evidence alone."
     )
     return [View.whole("What the study costs", how, lines, lines[0])]
 
@@ -87,8 +89,9 @@ def per_question(run: Run) -> list[View]:
     ]
     how = (
         "Means over the answered questions, without judges and without reading pages. 1,000 right answers: "
-        "the money of 1,000 questions divided by the score. Each lost point of 100: what it adds to 1,000 right "
-        "answers; only where a loss is shown."
+        "the money of 1,000 questions divided by the score; where an answer may be right in part, as with F1, the "
+        "money of a score of 1,000. Each lost point of 100: what it adds to 1,000 right answers; only where a loss is "
+        "shown."
     )
     return [View.whole("Money of questions", how, lines, lines[0])]
 
@@ -120,6 +123,8 @@ def engines(run: Run) -> list[View]:
         "more, question by question. Each saved point of 100: more money for 1,000 pages, divided by the points saved; "
         "only where a gain is shown."
     )
+    if lines and (others := without_a_peer(run)):
+        how += f" Not in it, since no other engine with a price reads the same pages: {', '.join(others)}."
     return [View.whole("Money of OCR engines", how, lines, lines[0])] if lines else []
 
 

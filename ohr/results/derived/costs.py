@@ -130,8 +130,8 @@ def _unshown(loss: Loss | None) -> str:
         return "too much failed"
     if isnan(loss.low):
         return "no loss" if loss.lost == 0 else "too few documents"
-    if loss.high < 0:
-        return "a gain"
+    if loss.lost < 0:
+        return "a gain" if loss.high < 0 else "a gain, not shown"
     return "" if loss.low > 0 else "no loss shown"
 
 

@@ -50,18 +50,31 @@ def read_engine_costs(run: Run) -> list[EngineCost]:
     if not prices:
         return []
     money = page_money(run)
+    costs: list[EngineCost] = []
+    for cheapest, *others in _by_pages(run, money):
+        for name in others:
+            costs += _beside(run, name, cheapest, money)
+    return costs
+
+
+def without_a_peer(run: Run) -> list[str]:
+    """List the conditions whose engine has a price and is the only one that reads these pages.
+
+    Raises: as `read_engine_costs`.
+    """
+    return [names[0] for names in _by_pages(run, page_money(run)) if len(names) == 1]
+
+
+def _by_pages(run: Run, money: Mapping[str, float]) -> Iterator[list[str]]:
+    """Yield the conditions whose engines read the same pages, the cheapest first; all have a price."""
     bases = {base["condition"]: base for base in run.manifest["spec"].get("knowledge_bases", ())}
     known = [name for name in money if not isnan(money[name]) and name in bases]
 
     def setting(name: str) -> str:
         return repr([bases[name].get(noise) for noise in ("image_noise", "text_noise")])
 
-    costs: list[EngineCost] = []
     for _, names in groupby(sorted(known, key=lambda name: (setting(name), money[name])), key=setting):
-        cheapest, *others = names
-        for name in others:
-            costs += _beside(run, name, cheapest, money)
-    return costs
+        yield list(names)
 
 
 def page_money(run: Run) -> dict[str, float]:
