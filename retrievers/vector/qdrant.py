@@ -94,9 +94,9 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
                 address = urlsplit(url)
                 has_host = bool(address.hostname) and address.port != 0
             except ValueError as error:
-                raise ValueError(f"`url` is no address of a server, such as http://localhost:6333: {error}") from None
+                raise ValueError(f"is no address of a server, such as http://localhost:6333: {error}") from None
             if not has_host:
-                raise ValueError("`url` is no address of a server, such as http://localhost:6333: no host or port 0")
+                raise ValueError("is no address of a server, such as http://localhost:6333: no host or port 0")
         return url
 
     def check(self) -> None:
