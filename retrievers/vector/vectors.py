@@ -50,7 +50,13 @@ def index_vectors(vectors: Vectors, kind: IndexType, what: str, notes: Sequence[
 
 
 def search_vectors(index: Index, queries: Vectors, k: int) -> list[list[Hit]]:
-    """Find at most `k` items for each query (queries, dim), best first, ties in order."""
+    """Find at most `k` items for each query (queries, dim), best first, ties in order.
+
+    Raises:
+        PluginError: a query's vector is not finite.
+    """
+    if not np.isfinite(queries).all():
+        raise PluginError("the model gave NaN or infinity for a question")
     approximate = index.once("approximate", lambda: _mapped(index["faiss"])) if "faiss" in index.contents else None
     size = approximate.ntotal if approximate else len(index["vectors"])
     if not size or not len(queries) or k <= 0:

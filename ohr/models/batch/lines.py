@@ -11,13 +11,13 @@ from ohr.contracts import Completion
 from ohr.messages.wording import counted
 from ohr.models.completions import LARGEST, Failure, completion_of, excerpt
 
-_URL = "/v1/chat/completions"
+ENDPOINT = "/v1/chat/completions"
 """Where each request of a file goes, as OpenAI names it; servers under other roots take the same."""
 
 
 def request_line(name: str, body: Mapping[str, Any]) -> bytes:
     """Return the line of a request, in ASCII."""
-    return json.dumps({"custom_id": name, "method": "POST", "url": _URL, "body": body}).encode() + b"\n"
+    return json.dumps({"custom_id": name, "method": "POST", "url": ENDPOINT, "body": body}).encode() + b"\n"
 
 
 @dataclass

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from ohr import extras
 from ohr.messages.secrets import without_key
+from ohr.models.batch.lines import ENDPOINT
 from ohr.models.chat_server import ChatServer, key_of
 from ohr.models.completions import Failure, excerpt
 from ohr.models.tries import Tries
 
-_ENDPOINT = "/v1/chat/completions"
 _PAGE = 100
 """Batches of one page of the server's list, at most."""
 _PAGES = 100
@@ -84,7 +84,7 @@ class BatchServer:
 
         Where the connection fails, nobody knows whether the server has it: it is sent once.
         """
-        body = {"input_file_id": file, "endpoint": _ENDPOINT, "completion_window": window, "metadata": {_MARK: name}}
+        body = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": window, "metadata": {_MARK: name}}
         return self._id(self._json(lambda: self.http.post(f"{self.url}/batches", json=body), repeatable=False))
 
     def created(self, name: str) -> str:

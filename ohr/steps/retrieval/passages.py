@@ -29,8 +29,7 @@ class Passages:
     blank: int
 
     def at(self, places: Collection[int]) -> Mapping[int, Chunk]:
-        """Return the passages at some places, each document of them read once."""
-        # in order, so that a document is read once
+        """Return the passages at some places, in order, so that each document is read once."""
         return {place: self.chunks[place] for place in sorted(places)}
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from ohr.errors import PluginError
 from ohr.files.indexes import reopened
 from ohr.retrievers.vector.vectors import index_vectors, search_vectors
 
@@ -40,3 +41,11 @@ def test_equal_vectors_are_in_the_order_of_the_chunks_however_many_questions_are
         at = places.index(0)
         assert places[at : at + len(equal)] == equal
         assert search_vectors(index, query[None], 10)[0] == hits[:10]
+
+
+@pytest.mark.parametrize("k", [3, 30])
+def test_a_question_whose_vector_is_not_finite_fails(k):
+    queries = drawn(2, 8)
+    queries[1, 3] = np.nan
+    with pytest.raises(PluginError, match="NaN or infinity for a question"):
+        search_vectors(index_vectors(drawn(40, 8), "exact", "test"), queries, k)
