@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -11,10 +11,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Completion, Prompt, Resources, execution
+from ohr.contracts import Completion, Conversation, Prompt, Resources, execution
 from ohr.errors import PluginError
 
 from .local_model import MODELS, LocalModel
+from .turns import spoken
 
 _TOO_LONG = re.compile(r"request \((\d+) tokens\) exceeds the available context size")
 
@@ -61,58 +62,87 @@ class LlamaCpp(LocalModel, kind="llama_cpp"):
         for prompt in prompts:
             yield self._reply(engine, prompt)
 
+    def chat(self, conversations: Sequence[Conversation]) -> Iterator[Completion]:
+        """Continue each conversation, in order; one that is too long for the window is a completion with an error."""
+        if conversations:
+            engine = self.loaded()
+            for conversation in conversations:
+                yield self._continued(engine, conversation)
+
     def _reply(self, engine: Any, prompt: Prompt) -> Completion:
         """Ask; documents that are too long lose their end until the prompt fits."""
         began, asked = perf_counter(), prompt
         room = max(self.context - self.max_tokens, 1)
         while True:
-            try:
-                found = engine.handle_chat_completions(self._body(asked))
-            except RuntimeError as error:
-                found = {"error": {"message": str(error)}}
-            fault = _fault(found)
-            length = _length(found, fault)
+            reply, fault = _sent(engine, self._body(_messages(asked), asked.attempt))
+            length = _length(reply, fault)
             if length <= room or not "".join(asked.passages):
                 break
             asked = _shortened(asked, min(room / length, 0.95))  # tokens are of different lengths: perhaps not enough
         seconds = round(perf_counter() - began, 4)
-        if fault is not None:
-            return Completion("", seconds=seconds, finish="error", error=fault)
-        choice, usage = found["choices"][0], found["usage"]
-        finish: Literal["stop", "length"] = "length" if choice["finish_reason"] == "length" else "stop"
-        text = (choice["message"]["content"] or "").removeprefix(prompt.opening)
-        cut = asked is not prompt
-        return Completion(text, usage["prompt_tokens"], usage["completion_tokens"], seconds, finish, truncated=cut)
+        return replace(_completion(reply, fault, seconds, prompt.opening), truncated=asked is not prompt)
 
-    def _body(self, prompt: Prompt) -> dict[str, Any]:
-        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
-        if prompt.opening:  # llama.cpp continues a last message that is the assistant's
-            messages.append({"role": "assistant", "content": prompt.opening})
+    def _continued(self, engine: Any, conversation: Conversation) -> Completion:
+        """Continue a conversation as it is."""
+        if conversation.has_pictures:
+            return _completion(None, f"{self.owner} reads text, and got an image", 0.0)
+        began, room = perf_counter(), max(self.context - self.max_tokens, 1)
+        messages = [{"role": role, "content": text} for role, text in spoken(conversation)]
+        reply, fault = _sent(engine, self._body(messages, conversation.attempt))
+        if (length := _length(reply, fault)) > room:
+            fault = f"a conversation of {length} tokens is too long: {room} fit beside a reply of {self.max_tokens}"
+        return _completion(reply, fault, round(perf_counter() - began, 4))
+
+    def _body(self, messages: Sequence[Mapping[str, object]], attempt: int) -> dict[str, Any]:
         return {
             "messages": messages,
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
             "stop": list(self.stop),
-            "seed": prompt.attempt,
+            "seed": attempt,
             "cache_prompt": False,  # else a reply may depend on the prompt before
         }
 
 
-def _length(found: Any, fault: str | None) -> int:
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+    # llama.cpp continues a last message that is the assistant's
+    return [*messages, {"role": "assistant", "content": prompt.opening}] if prompt.opening else messages
+
+
+def _sent(engine: Any, body: Mapping[str, object]) -> tuple[Any, str | None]:
+    """Ask the engine; returns its reply, and its fault if it has one."""
+    try:
+        reply = engine.handle_chat_completions(body)
+    except RuntimeError as error:
+        reply = {"error": {"message": str(error)}}
+    return reply, _fault(reply)
+
+
+def _completion(reply: Any, fault: str | None, seconds: float, opening: str = "") -> Completion:
+    if fault is not None:
+        return Completion("", seconds=seconds, finish="error", error=fault)
+    choice, usage = reply["choices"][0], reply["usage"]
+    finish: Literal["stop", "length"] = "length" if choice["finish_reason"] == "length" else "stop"
+    text = (choice["message"]["content"] or "").removeprefix(opening)
+    return Completion(text, usage["prompt_tokens"], usage["completion_tokens"], seconds, finish)
+
+
+def _length(reply: Any, fault: str | None) -> int:
     """Read how many tokens a prompt has, from its reply or from the fault; 0 if neither says."""
     if fault is None:
-        return int(found["usage"]["prompt_tokens"])
+        return int(reply["usage"]["prompt_tokens"])
     excess = _TOO_LONG.search(fault)
     return int(excess[1]) if excess else 0
 
 
-def _fault(found: Any) -> str | None:
+def _fault(reply: Any) -> str | None:
     """Return what llama.cpp says about a request that it could not answer; None if it could."""
-    if not isinstance(found, dict) or not ("choices" in found or "error" in found or "message" in found):
-        return f"not a chat completion: {str(found)[:200]}"
-    if "choices" in found:
+    if not isinstance(reply, dict) or not ("choices" in reply or "error" in reply or "message" in reply):
+        return f"not a chat completion: {str(reply)[:200]}"
+    if "choices" in reply:
         return None
-    fault = found.get("error", found)
+    fault = reply.get("error", reply)
     return str(fault.get("message", fault) if isinstance(fault, dict) else fault)
 
 

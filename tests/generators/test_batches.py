@@ -486,6 +486,8 @@ def test_notes_are_pinned_while_a_batch_is_under_way(server, notes):
 def test_answers_that_are_made_again_do_not_come_from_an_old_batch(server, notes, caplog):
     server.refuses = {"look": [(503, "away")] * 20}
     post(server, notes, prompts(2))
+    caplog.set_level(logging.WARNING, "ohr")
+    caplog.clear()
     groups = generator(server).post(prompts(2), notes, lambda *_: None, again=True)
     assert errors({name: each for group in groups for name, each in group.items()}) == {}
     assert server.sizes() == [2, 2]

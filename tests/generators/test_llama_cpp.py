@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ohr.contracts import Prompt
+from ohr.contracts import Conversation, Picture, Prompt, Turn
 from ohr.errors import PluginError
 from ohr.generators.llama_cpp import LlamaCpp
 from ohr.keys import identity
@@ -36,6 +37,35 @@ def test_a_reply_ends_at_a_stop_text_and_at_its_longest():
     (stopped,), (cut,) = answer(lease(), stop=(" began",)), answer(lease(), max_tokens=3)
     assert (stopped.text, stopped.finish) == ("The lease of the ferry berth", "stop")
     assert (cut.tokens_out, cut.finish) == (3, "length")
+
+
+def talk(*turns, images=()):
+    return Conversation(tuple(Turn(role, tuple(parts)) for role, *parts in turns), images)
+
+
+def continued(*conversations, **how):
+    return list(LlamaCpp(**{"max_tokens": 24, "context": 512, "threads": 1, **how}).chat(conversations))
+
+
+@pytest.mark.slow
+def test_a_conversation_is_continued_with_all_its_turns():
+    prompt = lease()
+    asked = (("system", prompt.system), ("user", prompt.user))
+    (first,), (same,) = answer(prompt), continued(talk(*asked))
+    assert (same.text, same.tokens_in, same.tokens_out) == (first.text, first.tokens_in, first.tokens_out)
+    (second,) = continued(talk(*asked, ("assistant", first.text), ("user", "And when does it end?")))
+    assert second.tokens_in > first.tokens_in + first.tokens_out
+    assert second.text != first.text
+
+
+@pytest.mark.slow
+def test_a_conversation_that_cannot_be_read_fails_alone():
+    page = Picture((("law/lease", 0),))
+    long = talk(("user", " ".join([LEASE] * 40)))
+    seen = talk(("user", page, "What?"), images=[np.zeros((9, 9, 3), np.uint8)])
+    faults = [reply.error for reply in continued(long, seen, talk(("user", "Hello.")), max_tokens=2)]
+    assert faults[0].endswith("tokens is too long: 510 fit beside a reply of 2")
+    assert faults[1:] == ["generator llama_cpp reads text, and got an image", None]
 
 
 @pytest.mark.acceptance
