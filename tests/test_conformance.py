@@ -316,7 +316,13 @@ def test_text_noise(plugin, kind):
     check_text_noise(plugin("text_noise", kind), coupled=kind not in NOT_COUPLED)
 
 
-@pytest.mark.parametrize("kind", REGISTRY.names("image_noise"))
+# augraphy compiles for seconds when it is imported
+COMPILED = {"augraphy": pytest.mark.acceptance}
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=COMPILED.get(kind, ())) for kind in REGISTRY.names("image_noise")]
+)
 def test_image_noise(plugin, kind):
     check_image_noise(plugin("image_noise", kind))
 

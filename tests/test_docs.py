@@ -172,7 +172,7 @@ def test_a_tutorial_runs_from_top_to_bottom(page: Path, folder: Path):
     walk(page, folder)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_questions_that_a_team_has_become_a_set_and_a_run(folder: Path):
     walk(QUESTIONS, folder)
     assert len(json.loads((folder / "ours" / "qas_v2.json").read_text(encoding="utf-8"))) == 4
@@ -180,7 +180,7 @@ def test_questions_that_a_team_has_become_a_set_and_a_run(folder: Path):
     assert {row["metric"] for row in read_rows(run / "scores.parquet")} >= {"lcs", "f1"}
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_the_walk_of_a_system_runs_against_the_service(folder: Path):
     with Service(folder / "collections") as server:
         Thread(target=server.serve_forever, daemon=True).start()

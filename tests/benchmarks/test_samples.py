@@ -93,6 +93,7 @@ def test_the_builder_refuses_items_without_a_picture_or_a_subtask(tmp_path):
         fcmbench.check(tmp_path)
 
 
+@pytest.mark.acceptance
 @typeset
 def test_the_sample_of_fincriticaled_is_what_its_sources_give(tmp_path):
     assert fincriticaled.main(["--into", str(tmp_path)]) == 0
@@ -148,7 +149,7 @@ def test_the_build_of_tablequest_draws_the_shipped_page(report, image):
     assert differ(drawn, BENCHMARKS / image) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_the_sample_of_page_corpus_is_what_its_sources_give():
     for name, built in page_corpus.tables().items():
         shipped = parquet.read_table(page_corpus.SAMPLE / name)

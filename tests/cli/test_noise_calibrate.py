@@ -18,6 +18,7 @@ def calibrate(ohr, home, target, *words):
     return ohr("noise", "calibrate", "aimed.yaml", "--workers", 1, *words)
 
 
+@pytest.mark.acceptance
 def test_the_transcript_shows_every_measurement_and_the_run_finds_it_in_the_store(ohr, home):
     said = calibrate(ohr, home, "[0.05, 0.1]")
     assert said.exit_code == 0, said.stderr

@@ -246,6 +246,7 @@ def test_a_file_that_is_none_is_reported_in_one_line(ohr, home, name, content, m
     assert len(result.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.acceptance
 def test_an_image_of_twenty_thousand_pixels_a_side_is_refused_before_it_is_read(ohr, home):
     path = bad("1", (20_000, 20_000), 1, home / "huge.png")
     result = ohr("noise", "preview", path, "--kinds", "rotation", "--workers", 1)

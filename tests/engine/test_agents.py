@@ -396,6 +396,7 @@ def test_a_question_that_ends_its_process_is_the_only_one_to_fail(home, question
     assert sum(values(done, stage="overall", metric="em").values()) == 8 - len(wanted)
 
 
+@pytest.mark.acceptance
 def test_a_worker_that_is_killed_while_questions_are_asked_costs_no_result(home):
     mark = home.folder / "mark"
     text = CLEAN.format(log=home.folder / "log", more="").replace("kind: clerk,", f"kind: mortal, mark: {mark},")

@@ -143,6 +143,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.acceptance
 def test_a_fault_that_passes_costs_a_try_and_no_question(home, chat):
     chat.faults = dict(zip((3, 7, 11, 15, 19, 23), FAULTS.values(), strict=True))
     done = home.run(spec(chat, timeout=5).replace("retries: 2", f"retries: {len(FAULTS)}"))
@@ -213,6 +214,7 @@ run(read_spec(Path("spec.yaml"), trust_plugins=True), store=Path("store"), runs=
 """
 
 
+@pytest.mark.acceptance
 def test_two_runs_at_once_on_one_store_ask_nothing_twice(home, chat):
     chat.seconds = 0.2
     text = spec(chat, size=3).replace(

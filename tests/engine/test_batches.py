@@ -70,6 +70,7 @@ def test_replies_that_were_asked_one_by_one_are_not_batched(home, server):
     assert server.batches == {}
 
 
+@pytest.mark.acceptance
 def test_a_batch_that_waits_is_within_no_time_limit(home, server):
     server.looks = 45
     finished = home.run(spec(server) + "limits: {seconds: 4}\n", workers=1)
@@ -137,7 +138,15 @@ def kill_at_stage(home, server):
     server.go.set()
 
 
-@pytest.mark.parametrize("stage", ["upload", "create", "look", "fetch"])
+@pytest.mark.parametrize(
+    "stage",
+    [
+        pytest.param("upload", marks=pytest.mark.acceptance),
+        "create",
+        pytest.param("look", marks=pytest.mark.acceptance),
+        "fetch",
+    ],
+)
 def test_a_run_that_was_killed_sends_no_batch_twice(home, server, stage):
     server.stalls = stage
     kill_at_stage(home, server)
@@ -187,6 +196,7 @@ def test_a_run_without_batches_says_that_one_waits_at_the_server(home, server):
     assert not any("waits at the server" in line for line in warnings(home.run(spec(server))))
 
 
+@pytest.mark.acceptance
 def test_a_run_that_was_killed_between_two_files_fetches_both_and_stores_each_reply_once(home, server):
     server.looks, server.stalls = 0, "fetch errors"
     server.output = lambda requests: [line_of(each) for each in requests[:5]]

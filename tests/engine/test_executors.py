@@ -81,6 +81,7 @@ def test_calls_that_raise_are_tried_again_and_reported():
     assert found == {1: (-1.0, None), 2: (None, "ZeroDivisionError: division by zero"), 3: (3.0, None)}
 
 
+@pytest.mark.acceptance
 def test_a_cluster_that_does_not_answer_ends_the_command():
     pytest.importorskip("ray", reason="ray is not installed")
     code = (

@@ -74,6 +74,7 @@ def test_a_plugin_that_changes_folder_and_locale_does_not_disturb_other_pages(ho
     assert finished.folder.is_relative_to(home.folder) and (home.store / "values").is_dir()
 
 
+@pytest.mark.acceptance
 def test_what_an_engine_prints_does_not_reach_the_output_and_workers_import_no_file_beside_the_spec(home):
     (home.folder / "socket.py").write_text("open('executed', 'w').close(); raise RuntimeError('imported')\n")
     home.write(SPEC.replace("BAD", "print"))
@@ -84,12 +85,14 @@ def test_what_an_engine_prints_does_not_reach_the_output_and_workers_import_no_f
     assert not (home.folder / "executed").exists()
 
 
+@pytest.mark.acceptance
 def test_a_worker_that_is_stopped_is_ended_at_the_time_limit(home):
     finished, why = reason(home, SPEC.replace("BAD", "stopped"), "limits.seconds=6")
     assert why == "took longer than 6 seconds (limits.seconds)"
     assert sum(values(finished, kb="read", stage="overall", metric="f1").values()) == 3
 
 
+@pytest.mark.acceptance
 def test_a_worker_that_takes_all_memory_of_the_machine_is_ended_by_default(home, monkeypatch):
     monkeypatch.setattr("ohr.engine.executors.guard.machine_memory", lambda: 2 * 2**30)
     finished, why = reason(home, SPEC.replace("BAD", "swell"))

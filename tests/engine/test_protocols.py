@@ -69,6 +69,7 @@ def test_a_question_that_is_not_asked_stays_where_its_document_does(home):
     assert all(("page" in ids) == (ids[0] in ("q0", "q1")) for ids in kept)
 
 
+@pytest.mark.acceptance
 def test_a_worker_that_is_killed_while_it_makes_prompts_costs_no_answer(home, finished):
     mark = home.folder / "mark"
     done = home.run(SPEC.replace("kind: annals}", f"kind: annals, mark: {mark}}}"), "evaluate=[overall]", workers=2)

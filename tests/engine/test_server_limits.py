@@ -77,6 +77,7 @@ def test_two_worker_processes_share_a_limit(home, server):
     assert came[-1] - came[0] > (len(came) - 51) * 62 / 3000 - 0.3  # those of a second may go at once
 
 
+@pytest.mark.acceptance
 def test_a_prompt_that_waits_for_the_limit_is_within_its_time(home, server):
     command = [sys.executable, "-c", WATCHED, f"http://127.0.0.1:{server.server_port}/v1"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)

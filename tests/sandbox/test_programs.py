@@ -163,6 +163,7 @@ def test_too_much_memory_and_too_much_time_are_said_so(here):
     assert next_one.number == 42
 
 
+@pytest.mark.acceptance
 def test_too_much_cpu_time_is_a_timeout_also_when_its_signal_is_ignored(here):
     ignores = (
         "import random\nsignal = random._os.sys.modules['_signal']\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"

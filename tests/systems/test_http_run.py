@@ -107,7 +107,9 @@ def test_a_service_is_measured_and_no_key_is_written(tmp_path, server):
     ("fault", "reason"),
     [
         ((200, {}, '{"error": "no such index"}'), "the service reports an error: no such index"),
-        ((200, {}, "<html>502</html>"), "the reply is HTML: <html>502</html>"),
+        pytest.param(
+            (200, {}, "<html>502</html>"), "the reply is HTML: <html>502</html>", marks=pytest.mark.acceptance
+        ),
     ],
 )
 def test_a_question_that_fails_is_asked_again_alone(tmp_path, server, fault, reason):

@@ -198,6 +198,7 @@ def test_a_question_on_which_a_system_raises_fails_alone(home):
     assert {name for name, reason in reasons.items() if reason == "RuntimeError: no answer today"} == failed
 
 
+@pytest.mark.acceptance
 def test_a_question_that_hangs_is_left_alone_after_the_limit(home):
     text = home.spec(options="{bad: hang}") + "limits: {seconds: 3}\nretries: 0\n"
     finished = home.run(text, "systems.0.in_flight=2", workers=1)

@@ -261,6 +261,7 @@ def test_a_split_that_is_not_there_lists_those_that_are(data_set):
         Beir(root=root).questions()
 
 
+@pytest.mark.acceptance
 def test_a_document_of_ten_megabytes_is_read(data_set):
     data_set.corpus[1]["text"] = "word " * 2_000_000
     benchmark = data_set.read()

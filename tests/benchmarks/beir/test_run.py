@@ -83,6 +83,7 @@ def generated(data_set):
     return data_set, grades
 
 
+@pytest.mark.acceptance
 def test_ndcg_of_2000_queries_equals_bm25s_and_trec_eval_with_ties_and_unknown_documents(generated):
     data_set, grades = generated
     mine, theirs = scores(data_set, "ndcg@10"), peer_scores(data_set, ir_measures.nDCG @ 10, grades)

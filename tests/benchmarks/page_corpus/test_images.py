@@ -58,6 +58,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.acceptance
 def test_a_row_group_of_large_images_is_not_held(pages):
     noise = np.random.default_rng(0)
     pages.corpus = [page(number, index=number) for number in range(60)]

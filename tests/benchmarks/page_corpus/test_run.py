@@ -64,6 +64,7 @@ def means_of(run: Path) -> dict[tuple[str, str], dict]:
     return {(row["condition"], row["retriever"]): row for row in rows}
 
 
+@pytest.mark.acceptance
 @pytest.mark.usefixtures("one_process")
 def test_text_and_vision_have_scores_with_grades_on_one_axis(tiny_colqwen, drawn, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -104,6 +104,7 @@ except DataError as error:
 """
 
 
+@pytest.mark.acceptance
 def test_another_process_writes_the_same_bytes_and_without_room_leaves_the_old_ones(swept, pdf, folder, tmp_path):
     drawn = figures(Run(folder))
     before = [path.read_bytes() for path in drawn]

@@ -195,6 +195,7 @@ def test_settings_of_the_index_and_the_search_reach_lancedb():
     assert len(graph.search(["1"], 5)[0]) == 5
 
 
+@pytest.mark.acceptance
 def test_vectors_of_tokens_can_be_searched_approximately():
     index = indexed(lance("multivector", index_type="ivf_flat", partitions=2, probes=2), chunks(*texts(300)))
     assert index.notes[0].startswith("`ivf_flat` is approximate: recall@10 ")

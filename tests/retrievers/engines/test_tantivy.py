@@ -122,6 +122,7 @@ def test_a_corpus_of_nothing_or_little_finds_what_is_there():
     assert only.search(["rain"], 0) == [[]]
 
 
+@pytest.mark.acceptance
 def test_ties_are_in_the_order_of_the_chunks_over_segments_too(monkeypatch):
     # the smallest writer there is, so that the corpus fills several segments
     monkeypatch.setattr("ohr.retrievers.engines.tantivy._HEAP", 15_000_000)

@@ -48,6 +48,7 @@ def scores(retriever, texts=TEXTS, queries=QUERIES):
     return np.array([[hit.score for hit in sorted(hits, key=lambda hit: hit.place)] for hits in rankings])
 
 
+@pytest.mark.acceptance
 def test_minilm_gives_the_scores_of_dense(minilm_as):
     retriever = Mteb(model=minilm_as(MINILM))
     retriever.check()
