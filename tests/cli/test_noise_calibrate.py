@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 SPEC = """\
 name: aimed
 replicates: 2
