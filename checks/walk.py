@@ -1,6 +1,6 @@
 """Count the calls between files on one walk from a spec to its report: `python -m checks.walk [SPEC]`.
 
-The walk is one `ohr run` in one process, by default of the quickstart on two documents and without its language model.
+The walk is one `ohr run` in one process, by default of the quickstart on two documents with a plain generator.
 It is measured by one fixed rule, so that two versions of ohr can be compared:
 
 - A step is a call, in the main thread, of a function of ohr by the nearest function of ohr below it on the stack.
@@ -29,6 +29,9 @@ REACH = 5
 """Files besides its own that a function of the main line leads to."""
 
 MOST_ENTERED = 10
+
+WITH_ANSWERS = ("generators=[{kind: extractive}]", "evaluate=[retrieval, generation, overall]", "decompose=false")
+"""Values of the quickstart that take the walk through all stages, with a baseline that needs no language model."""
 
 
 Step = tuple[tuple[str, str], tuple[str, str]]
@@ -113,7 +116,8 @@ def counts(line: Sequence[str]) -> Iterator[str]:
 def main(arguments: Sequence[str]) -> None:
     """Run a spec and print the count of its walk."""
     quickstart = str(files("ohr.pipelines") / "quickstart.yaml")
-    spec = arguments or [quickstart, "--limit", "2", "--set", "generators=[{kind: extractive}]"]
+    values = [word for value in WITH_ANSWERS for word in ("--set", value)]
+    spec = arguments or [quickstart, "--limit", "2", *values]
     with TemporaryDirectory() as folder:
         steps = walk(["run", *spec, "--executor", "inline", "--store", f"{folder}/store", "--runs", f"{folder}/runs"])
     print("\n".join(counts(stays(steps))))  # noqa: T201 a script that reports to the person who runs it

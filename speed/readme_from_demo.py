@@ -1,4 +1,4 @@
-"""Writes what the README shows of `ohr demo`: its figure, the numbers beside it, and the first lines that it prints.
+"""Writes what README and docs/index.md show of `ohr demo`: its figure, the numbers beside it, and its first lines.
 
 The numbers come from `docs/images/quickstart.json`, which is made from a finished run of the demo together with the
 figure: `python -m speed.readme_from_demo runs/quickstart/<time>-<key>`.
@@ -11,14 +11,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 
 from ohr.report.headlines import findings
 from ohr.results.derived.losses import Loss, distinctive, read_losses
 from ohr.results.run import Run
 
 ROOT = Path(__file__).parents[1]
+FIGURE = "summary.png"
 RECORD = ROOT / "docs" / "images" / "quickstart.json"
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
 
 
 def record(folder: Path) -> list[Loss]:
@@ -27,26 +29,23 @@ def record(folder: Path) -> list[Loss]:
 
 
 def recorded() -> list[Loss]:
-    """Return the losses that the README was made from."""
+    """Return the losses that the pages were made from."""
     return [Loss(**row) for row in json.loads(RECORD.read_text(encoding="utf-8"))]
 
 
 def parts(losses: Sequence[Loss]) -> Mapping[str, str]:
-    """Write the parts of the README, by name."""
-    found = {(loss.noise, loss.level): loss for loss in losses if loss.retriever == "bm25"}
-    formatting, blur = (max(key for key in found if key[0] == noise) for noise in ("formatting", "blur"))
-    clean, edited, blurred = (round(100 * share) for share in (
-        found[blur].clean, found[formatting].mean, found[blur].mean
-    ))  # fmt: skip
-    documents = found[blur].documents
-    picture = f"""\
-The picture shows scores against the share of questions whose evidence is damaged in the knowledge base: the first pages
-of {documents} documents, one draw of each level, answers by a baseline without a language model. BM25 finds
-{clean}% of the evidence's words on clean text, {edited}% under the heaviest formatting noise, and {blurred}% when
-Tesseract reads heavily blurred pages; the bands are 95% intervals over documents. Read it as an example of the output,
-not as a finding about OCR.
-"""
-    return {"picture": picture, "findings": "\n".join(["```text", *findings(losses), "```", ""])}
+    """Write the parts of the pages, by name."""
+    formatting, blur = (
+        max((loss for loss in losses if loss.noise == noise), key=lambda loss: float(loss.level))
+        for noise in ("formatting", "blur")
+    )
+    picture = (
+        f"{blur.pairs} questions are asked of the first pages of {blur.documents} documents, with one draw of each "
+        f"level of noise. BM25 finds {blur.clean:.0%} of the evidence's words on clean text, {formatting.mean:.0%} "
+        f"under the heaviest formatting noise, and {blur.mean:.0%} when Tesseract reads heavily blurred pages. The "
+        "documents were written for ohr: the numbers show what a run says, not what OCR costs in practice."
+    )
+    return {"picture": f"{fill(picture, 120)}\n", "findings": "\n".join(["```text", *findings(losses), "```", ""])}
 
 
 def placed(text: str, made: Mapping[str, str]) -> str:
@@ -58,11 +57,12 @@ def placed(text: str, made: Mapping[str, str]) -> str:
 
 
 def main(folder: Path) -> None:
-    """Make the figure, the record and the README's parts of a finished run."""
+    """Make the figure, the record and the parts of the pages of a finished run."""
     losses = record(folder)
-    shutil.copyfile(folder / "figures" / "performance.png", RECORD.with_suffix(".png"))
+    shutil.copyfile(folder / "figures" / FIGURE, RECORD.with_suffix(".png"))
     RECORD.write_text(json.dumps([asdict(loss) for loss in losses], indent=1) + "\n", encoding="utf-8")
-    README.write_text(placed(README.read_text(encoding="utf-8"), parts(losses)), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(placed(page.read_text(encoding="utf-8"), parts(losses)), encoding="utf-8")
 
 
 if __name__ == "__main__":

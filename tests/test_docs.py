@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -286,6 +288,32 @@ def test_a_command_in_the_docs_exists():
         unknown = [word for word in words[:1] if hasattr(found, "commands") and not word.startswith("--")]
         options = [word for word in words if word.startswith("--") and word.split("=")[0] not in known]
         assert (unknown, options) == ([], []), (place, command)
+
+
+def commands_below(command: Any, name: str = "ohr") -> Iterator[str]:
+    """Yield the names of the commands that do something, such as `ohr data list`."""
+    below = getattr(command, "commands", {})
+    for word, other in below.items():
+        yield from commands_below(other, f"{name} {word}")
+    if not below:
+        yield name
+
+
+def test_the_page_on_commands_has_every_command_and_an_example_of_it():
+    page = ROOT / "docs" / "commands.md"
+    rows = re.findall(r"^\| `(ohr [^`]+)` \|", prose(page), re.MULTILINE)
+    assert sorted(rows) == sorted(commands_below(OHR))
+    examples = [line for block in blocks(page) for line in block.text.splitlines()]
+    assert [name for name in rows if not any(f"{line} ".startswith(f"{name} ") for line in examples)] == []
+
+
+def test_the_page_on_installing_has_every_extra():
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    rows = [row.partition(" |")[0] for row in page.split("\n| ")[1:]]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert sorted(set(extras) - named) == ["dev", "docs", "mini"]
+    assert all(f"`{name}`" in page for name in extras)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
