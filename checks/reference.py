@@ -35,7 +35,7 @@ def _plugins() -> Iterator[str]:
         "[Engines and backends](../backends.md) says how far each was tried.\n"
     )
     yield (
-        "A range follows the type. A field marked \\* changes no result: it is in no key, and results in the store stay "
+        "A range follows the type. A field marked \\* changes no result: it is in no key, and stored results stay "
         "valid. Where a field takes one value, a list of values makes a condition of each.\n"
     )
     registry = Registry()

@@ -1,4 +1,4 @@
-"""What each column of a run's tables holds: one meaning for a name, and another where a table needs it."""
+"""The meaning of each column of a run's tables: one for a name, and another where a table needs it."""
 
 COLUMNS = {
     # the question
@@ -66,7 +66,7 @@ MEASURED_TABLES: dict[str, dict[str, str]] = {
         "groups": "the benchmark's own groups, as `name=value`",
     },
     "readings": {
-        "reader": "the model that a server named, or the engine's part that read the page; empty where there is only one",
+        "reader": "the model that a server named, or the engine's part that read the page; empty if there is one only",
         "finish": "`stop`; `length`, cut at the longest reply; `repeat`, in a loop that repeats its last words",
         "tokens_in": "tokens of the page, of engines that count them",
         "tokens_out": "tokens of the reply, of engines that count them",

@@ -1,4 +1,4 @@
-"""What the columns of derived tables hold, where one needs another meaning than in `column_words`."""
+"""Meanings of columns of derived tables, where one needs another than in `column_words`."""
 
 _LOST = {
     "lost": "the loss to noise: the clean score less this one, question by question",
@@ -104,7 +104,7 @@ DERIVED_TABLES: dict[str, dict[str, str]] = {
         "gap_low": "lower end of its interval",
         "gap_high": "upper end",
         "verdict": "`repairs`, `compounds`, `open`, `identical` or `looks past it`",
-        "note": "why there is no verdict: `too much failed`, `near the floor`, `clean scores differ`; else as in `summary`",
+        "note": "`too much failed`, `near the floor`, `clean scores differ` (no verdict then), or as in `summary`",
     },
     "curves": {
         "group": "kind of evidence of the questions",

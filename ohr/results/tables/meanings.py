@@ -39,7 +39,7 @@ ROWS = {
     "attribution_pages": "a page of a knowledge base of an attribution; the columns are those of `pages`",
     "attribution_scores": "a question, cell and metric of an attribution; the columns are those of `scores`",
 }
-"""What a row of each table is, and when the table exists; without a condition, every run has it."""
+"""A row of each table, and when the table exists; without a condition, every run has it."""
 
 TYPES = {
     "string": "text",
