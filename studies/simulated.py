@@ -17,7 +17,7 @@ DOCUMENTS = 24
 SEED = 7
 
 
-def clustered_errors(_: Path) -> Values:
+def clustered_errors(_work: Path) -> Values:
     """How often two intervals hold the true mean: right or wrong answers, half of them right, correlation .2."""
     values: Values = {"documents": DOCUMENTS, "level": 95, "correlation": 0.2, "five": 5, "fewest": 50, "most": 84}
     for kind, questions in (("equal", "five"), ("long", "many")):
@@ -39,7 +39,7 @@ def _study(rng, documents, conditions, lost, gained):
     return is_changed * sign * rng.random(is_changed.shape), Clusters.of(code)
 
 
-def largest_loss(_: Path, conditions: int = 12) -> Values:
+def largest_loss(_work: Path, conditions: int = 12) -> Values:
     """The largest of twelve equal losses: in truth 20% of the questions lose .5 on average, and 10% gain as much."""
     rng = np.random.default_rng(SEED)
     truth, largest, alone, together = 0.05, [], [], []
@@ -60,7 +60,7 @@ def largest_loss(_: Path, conditions: int = 12) -> Values:
     }
 
 
-def not_significant(_: Path) -> Values:
+def not_significant(_work: Path) -> Values:
     """Verdicts on a true loss of 5 points, in studies of 12 and 24 documents."""
     values: Values = {"true loss, points": 5}
     for documents in (12, 24):
