@@ -78,7 +78,7 @@ MEASURED_TABLES: dict[str, dict[str, str]] = {
         "stage": "`page`, `retrieval`, `generation`, `overall`, or `reference`: answers under the conditions "
         "`closed_book`, `shuffled_context`, `evidence_only` and `constant`, named in `noise` and `kb`",
         "status": "`ok` or `failed`: a page that the question needs, its retriever, its answer or the metric failed",
-        "value": "the score; 0 where it failed, nan where it is undefined",
+        "value": "the score; 0 where it failed (the stage `page` stays as measured), nan where it is undefined",
     },
     "swap_scores": {"noisy": "the stage that is noisy: `index` or `reading`"},
     "hits": {

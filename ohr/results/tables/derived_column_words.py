@@ -1,5 +1,7 @@
 """Meanings of columns of derived tables, where one needs another than in `column_words`."""
 
+_CHANGE_NOTE = "as in `summary`, or `few documents changed` (fewer than 8)"
+
 _LOST = {
     "lost": "the loss to noise: the clean score less this one, question by question",
     "lost_low": "lower end of its 95% interval",
@@ -75,7 +77,7 @@ DERIVED_TABLES: dict[str, dict[str, str]] = {
         "ratio_low": "lower end of its 95% interval",
         "ratio_high": "upper end",
         "ratio_n": "questions that both define",
-        "ratio_of": "that clean condition; empty without one",
+        "ratio_of": "name of the clean knowledge base; empty without one",
         "source": "where its formula is from",
     },
     "effort": {
@@ -165,11 +167,13 @@ DERIVED_TABLES: dict[str, dict[str, str]] = {
         "method": "`leave_one_out` or `shapley`",
         "part": "a noise of a chain, or a rule of a text noise",
         "cost": "the score that the part costs",
+        "note": _CHANGE_NOTE,
     },
     "decomposition": {
         "quantity": "a score of one of the four cells, a loss, a gain, an overlap or a share",
         "value": "the quantity",
         "failed": "questions that failed in any of the four cells",
+        "note": _CHANGE_NOTE,
     },
 }
 """Meanings in one table, before those that hold everywhere."""
