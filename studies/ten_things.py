@@ -9,10 +9,12 @@ minutes on a busy core; a second time in the same work folder, half a minute.
 import argparse
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from ohr.errors import OhrError
 from studies import on_mini, on_ohrbench, simulated
 from studies.runs import Values
 
@@ -42,16 +44,24 @@ def measure(thing: str, work: Path) -> dict[str, Values]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("things", nargs="*", choices=[[], *THINGS], metavar="THING", help=", ".join(THINGS))
+    parser.add_argument("things", nargs="*", metavar="THING", help=", ".join(THINGS))
     parser.add_argument("--work", type=Path, help="folder of the runs; by default one that is removed")
     parser.add_argument("--write", action="store_true", help=f"keep the numbers in {RECORD.name}")
     chosen = parser.parse_args()
+    if unknown := [thing for thing in chosen.things if thing not in THINGS]:
+        parser.error(f"no thing {unknown[0]!r}; choose from {', '.join(THINGS)}")
     record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
     with tempfile.TemporaryDirectory() as folder:
         work = chosen.work or Path(folder)
         work.mkdir(parents=True, exist_ok=True)
         for thing in chosen.things or THINGS:
-            for name, values in measure(thing, work.resolve()).items():
+            try:
+                measured = measure(thing, work.resolve())
+            except OhrError as error:
+                sys.exit(f"{thing}: {error}")
+            if len(measured) < len(THINGS[thing]):
+                print(f"{thing}: {'part of it' if measured else 'it'} needs OHRBENCH_DATA, the folder of OHRBench")
+            for name, values in measured.items():
                 print(f"{thing}: {name}")
                 print("\n".join(f"  {about:<32} {value:>10,}" for about, value in values.items()), flush=True)
                 record.setdefault(thing, {})[name] = values
