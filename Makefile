@@ -40,7 +40,7 @@ check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy ohr noise ocr retrievers generators agents systems benchmarks checks samples
-	$(BIN)/mypy $(LENIENT) speed
+	$(BIN)/mypy $(LENIENT) speed studies
 	$(BIN)/python -m checks
 
 # speed and memory beside those of the last release; with OHRBENCH_DATA also on the real benchmark
@@ -56,8 +56,10 @@ mini: .venv/dev
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[mini]'
 	$(BIN)/python -m samples.mini
 
+# what follows from the code: the schema of specs, and the reference pages of plugins and tables
 schema: .venv/dev
 	$(BIN)/ohr schema > docs/spec.schema.json
+	$(BIN)/python -m checks.reference
 
 # Python compiles the tenth of these libraries that the demo uses when it imports them; all of it is 300 MB.
 .venv/demo: pyproject.toml constraints.txt

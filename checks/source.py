@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 FAMILIES = ("noise", "ocr", "retrievers", "generators", "agents", "systems", "benchmarks")
 """Top-level folders that are installed inside `ohr`: `noise/a.py` is the module `ohr.noise.a`."""
 
-FOLDERS = ("ohr", *FAMILIES, "checks", "samples", "speed", "tests")
+FOLDERS = ("ohr", *FAMILIES, "checks", "samples", "speed", "studies", "tests")
 """All folders with Python files of the project, those of the documentation apart."""
 
 

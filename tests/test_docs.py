@@ -23,7 +23,7 @@ from ohr.cli.app import app
 from ohr.contracts import FAMILIES
 from ohr.examples.service import Service
 from ohr.results.tables.read_table import read_rows
-from ohr.results.tables.schema import MEASURED, schema
+from ohr.results.tables.schema import DERIVED, MEASURED
 from ohr.spec.file_keys import KnowledgeBaseEntry, SpecFile
 from ohr.spec.model import Spec
 from ohr.spec.read import read_spec
@@ -247,13 +247,17 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return max((place / "runs" / "small").glob("*-*"))
 
 
-@pytest.mark.parametrize("table", ["summary.csv", "doses.csv", *(f"{name}.parquet" for name in MEASURED)])
-def test_the_page_on_results_names_every_column(traced: Path, table: str):
-    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    name = table.partition(".")[0]
-    section = re.split(rf"\n## [^\n]*\b{table}\b[^\n]*\n", page)[1].partition("\n## ")[0]
-    assert (traced / f"{name}.parquet").is_file()
-    assert [column for column in schema(name).names if f"`{column}`" not in section] == []
+def test_the_reference_has_every_table_and_copy_of_a_run(traced: Path):
+    """tests/test_reference.py holds the columns to the code; this holds the files to a run's."""
+    page = (ROOT / "docs" / "reference" / "tables.md").read_text(encoding="utf-8")
+    sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])
+    tables = {path.stem for path in traced.glob("*.parquet")}
+    assert tables >= {*MEASURED, *DERIVED}
+    assert tables <= set(sections)
+    copies = {name for name, text in sections.items() if text.startswith("\nCSV.")}
+    assert copies & tables == {path.stem for path in traced.glob("*.csv")}
+    results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert [name for name in tables if f"`{name}." not in results] == []
 
 
 def test_the_page_on_the_spec_names_every_key():

@@ -108,6 +108,9 @@ def test_the_site_works_in_a_browser_from_the_disk(site: Path):
             "results",
             "noise/channel",
             "api/contracts",
+            "reference/plugins",
+            "reference/tables",
+            "ten-things",
             "notebooks/look-at-a-run",
         ):  # images, and the widest tables
             page.goto((site / f"{name}.html").as_uri())

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ohr.cli.display.plugin_fields import Parameter, parameters
 from ohr.contracts import FAMILIES, Stage, execution
+from ohr.parts import RetrieverPart
 from ohr.registry import Registry
 
 
@@ -90,6 +91,8 @@ class Odd(Stage):
     sizes: Annotated[tuple[int, ...], Field(description="Some.")] = (1, 2)
     share: Annotated[float | None, Field(gt=0, le=1)] = None
     sure: Annotated[bool, execution("Does it?")] = True
+    mark: Literal["", "*"] = ""
+    searcher: RetrieverPart
 
 
 def test_parameters_are_reported_in_words():
@@ -99,6 +102,8 @@ def test_parameters_are_reported_in_words():
         Parameter("sizes", "list of whole number", "[1, 2]", "", "Some.", True),
         Parameter("share", "number or null", "null", "> 0, <= 1", "", True),
         Parameter("sure", "true or false", "true", "", "Does it?", False),
+        Parameter("mark", '"", *', '""', "", "", True),
+        Parameter("searcher", "plugin", "required", "", "", True),
     ]
 
 

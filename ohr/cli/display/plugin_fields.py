@@ -61,9 +61,11 @@ def _type(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     if "anyOf" in field:
         return " or ".join(_type(option, definitions) for option in field["anyOf"])
     if "enum" in field or "const" in field:
-        return ", ".join(map(str, field.get("enum", [field.get("const")])))
+        return ", ".join(str(value) or '""' for value in field.get("enum", [field.get("const")]))
     if field.get("type") == "array":
         return f"list of {_type(field['items'], definitions)}" if "items" in field else "list"
+    if "kind" in field.get("required", ()):
+        return "plugin"
     if field.get("format") in ("path", "file-path", "directory-path"):
         return "path"
     return _WORDS.get(field.get("type", ""), "anything")

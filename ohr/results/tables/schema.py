@@ -122,6 +122,9 @@ _TABLES = {
 }
 """Columns of every table: `name` for text, `name:type` for anything else."""
 
+TABLES = tuple(_TABLES)
+"""The names of all tables, those first that every run has."""
+
 STATISTICS = "page_statistics"
 """The table of what is measured of pages beyond the dose; it has the rows of `pages`, in their order."""
 MEASURED = ("questions", "texts", "readings", "scores", "hits", "answers", "pages", "edits", "failures")
@@ -137,7 +140,12 @@ def schema(table: str) -> "pyarrow.Schema":
     page = pyarrow.struct([("document", pyarrow.string()), ("page", pyarrow.int64()), ("grade", pyarrow.float64())])
     items = {"texts": pyarrow.string(), "numbers": pyarrow.int64(), "judged": page}
     lists = {name: pyarrow.list_(item) for name, item in items.items()}
-    fields = [column.partition(":")[::2] for column in _TABLES[table].split()]
     return pyarrow.schema(
-        [(name, lists.get(kind) or pyarrow.type_for_alias(kind or "string")) for name, kind in fields]
+        [(name, lists.get(kind) or pyarrow.type_for_alias(kind)) for name, kind in column_kinds(table)]
     )
+
+
+def column_kinds(table: str) -> list[tuple[str, str]]:
+    """List the columns of a table with their types, `string` where the table above names none."""
+    fields = (column.partition(":")[::2] for column in _TABLES[table].split())
+    return [(name, kind or "string") for name, kind in fields]

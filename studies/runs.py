@@ -1,0 +1,53 @@
+"""Small runs for the studies, and means of their scores."""
+
+import textwrap
+from pathlib import Path
+
+import numpy as np
+
+from ohr.results.run import Run
+from ohr.results.score_arrays import ScoreTable
+from ohr.runner.run import run
+from ohr.spec.read import read_spec
+
+Values = dict[str, float]
+
+
+def run_spec(text: str, work: Path) -> Run:
+    """Run a spec in a folder, which keeps its store and its runs; a second call finds them."""
+    text = textwrap.dedent(text).lstrip()
+    path = work / f"{text.split()[1]}.yaml"
+    path.write_text(text, encoding="utf-8")
+    return Run(run(read_spec(path), store=work / ".ohr", runs=work / "runs", workers=1).folder)
+
+
+def points(value: float, digits: int = 1) -> float:
+    """Return a share or a score in points."""
+    return round(100 * value, digits)
+
+
+def percent(values) -> int:
+    """Return the share of true values in whole percent."""
+    return round(100 * float(np.mean(values)))
+
+
+def summary(of: Run, condition: str, metric: str = "lcs", group: str = "all", by: str = "evidence_source"):
+    """Return the row of `summary` of a condition's retrieval, or of its pages."""
+    stage = "page" if metric == "damaged" else "retrieval"
+    (row,) = of.rows("summary", stage=stage, condition=condition, metric=metric, by=by, group=group)
+    return row
+
+
+def question_scores(of: Run, condition: str, metric: str = "lcs"):
+    """Return each question's score of a condition's retrieval, (questions,), and the documents of all."""
+    scores = ScoreTable.of(of)
+    (place,) = (place for place in scores.of_stage("retrieval") if place.condition == condition)
+    part = scores.questions.part("evidence_source", "all")
+    return scores.read(place).only([metric]).values[0][part.places], part.clusters
+
+
+def draw_means(of: Run, condition: str):
+    """Return the mean retrieval score of each draw of a condition, (draws,)."""
+    scores = ScoreTable.of(of)
+    (place,) = (place for place in scores.of_stage("retrieval") if place.condition == condition)
+    return np.nanmean(scores.read(place).only(["lcs"]).draws[0], axis=1)
