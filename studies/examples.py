@@ -1,6 +1,6 @@
 """Keeps the runs of the example studies, and writes their pages and sentences from the kept runs alone.
 
-    python -m studies.examples keep RUN    # copies what the pages need to studies/runs/NAME
+    python -m studies.examples keep RUN    # copies what the pages need to studies/kept/NAME
     python -m studies.examples             # writes docs/examples/NAME.html, and the marked parts of README.md and docs
 
 The sentences are those of `studies.claims`; a test compares them with the texts.
@@ -18,7 +18,7 @@ from speed.readme_from_demo import placed
 from .claims import CLAIMS
 
 ROOT = Path(__file__).parents[1]
-RUNS = ROOT / "studies" / "runs"
+RUNS = ROOT / "studies" / "kept"
 PAGES = ROOT / "docs" / "examples"
 TEXTS = (ROOT / "README.md", PAGES / "index.md")
 """Texts with parts between `<!-- study: NAME -->` and `<!-- end of NAME -->`."""
