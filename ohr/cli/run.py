@@ -10,6 +10,7 @@ from ohr.cli.options import (
     STORE,
     AllowEnv,
     AsJson,
+    Details,
     Limit,
     Overrides,
     RunsFolder,
@@ -60,6 +61,7 @@ def run(
     store: StoreFolder = STORE,
     runs: RunsFolder = RUNS,
     tag: Tags = None,
+    details: Details = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a study; results in the store are reused."""
@@ -77,6 +79,7 @@ def run(
         executor=where,
         limit=limit,
         as_json=as_json,
+        details=details,
         fresh=fresh,
         verify=verify_inputs,
         draw=draw,

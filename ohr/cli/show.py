@@ -7,7 +7,7 @@ import typer
 
 from ohr.cli.display.analysis import show_analysis
 from ohr.cli.display.console import say, say_json, say_table, say_views
-from ohr.cli.options import RUNS, AsJson, RunsFolder
+from ohr.cli.options import RUNS, AsJson, Details, RunsFolder
 
 USUAL = "evidence_source"
 """The attribute that questions are grouped by where none is named."""
@@ -54,15 +54,16 @@ def show(
     condition: Condition = None,
     search: Search = "",
     people: People = None,
+    details: Details = False,
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run's means, its questions, or an analysis of it.
+    """Show what a run found; or its tables, its means, its questions, or an analysis of it.
 
     The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
-    from ohr.cli.display.losses import print_losses
+    from ohr.cli.display.losses import print_summary, print_tables
     from ohr.cli.display.questions import Wanted, show_questions
     from ohr.cli.display.transcript import show_question
     from ohr.cli.runs import open_run
@@ -87,7 +88,10 @@ def show(
         say_json(rows)
         return
     if metric is None and by == USUAL:
-        print_losses(opened)
+        if not details:
+            print_summary(opened)
+            return
+        print_tables(opened)
     say(f"scored by the protocol {opened.manifest['protocol']['name']}")
     for stage in dict.fromkeys(row["stage"] for row in rows):
         view = means_by([row for row in rows if row["stage"] == stage], by)
