@@ -58,7 +58,7 @@ def show(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a run found; or its tables, its means, its questions, or an analysis of it.
+    """Show what a run found, its means, or its questions.
 
     The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
@@ -81,6 +81,8 @@ def show(
     if analysis is not None:
         show_analysis(opened, analysis, as_json, people)
         return
+    if details and (metric is not None or by != USUAL):
+        raise typer.BadParameter("--details prints all tables: leave out --by and --metric")
     if people is not None:
         raise typer.BadParameter("--people needs --analysis agreement")
     rows = rows_by(opened, by, metric)
@@ -97,7 +99,8 @@ def show(
         view = means_by([row for row in rows if row["stage"] == stage], by)
         say(view.title)
         say_table(view.headers, view.short)
-    say_views(for_screen(opened))
+    if not details:  # which has them already
+        say_views(for_screen(opened))
 
 
 def _refuse_others(by: str, metric: str | None, analysis: str | None, count: int) -> None:

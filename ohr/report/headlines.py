@@ -73,9 +73,19 @@ def findings(losses: Sequence[Loss]) -> list[str]:
 
 def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
     """Return what failed, why, and what helps; nothing where nothing did."""
-    found = what_failed(manifest)
+    return [*what_failed(manifest), *why_not_judged(losses)]
+
+
+def has_crashed(loss: Loss) -> bool:
+    """Report whether too many questions failed on a side: else, what has no verdict has hardly any answer."""
+    return loss.verdict == FAILED and loss.pairs_failed > MOST_FAILED * loss.pairs
+
+
+def why_not_judged(losses: Sequence[Loss]) -> list[str]:
+    """Return why comparisons have no verdict, in sentences; nothing where all have one."""
+    found = []
     unjudged = [loss for loss in losses if loss.verdict == FAILED]
-    crashed = [loss for loss in unjudged if loss.pairs_failed > MOST_FAILED * loss.pairs]
+    crashed = [loss for loss in unjudged if has_crashed(loss)]
     if crashed:
         most = max(crashed, key=lambda loss: loss.pairs_failed / loss.pairs)
         where = f"{most.pairs_failed:,} of {most.pairs:,} in {most.stage} under {most.condition}"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ohr.messages.wording import counted
-from ohr.report.headlines import METRICS, kind
+from ohr.report.headlines import METRICS, kind, why_not_judged
 from ohr.results.derived.decomposition import read_headlines
 from ohr.results.derived.losses import Loss
 from ohr.results.run import Row, Run
@@ -64,10 +64,13 @@ def lead_sentence(run: Run, chosen: Sequence[Loss], largest: Loss | None, system
     """
     margin = run.choices.margin
     last = [loss for loss in chosen if loss.stage == chosen[-1].stage]
-    unshown = "" if any(kind(loss) == "loss" for loss in last) else _nothing(last, margin)
-    if largest is None:
-        return unshown
-    return " ".join(filter(None, (_cost(run, largest, system), unshown)))
+    unshown = [] if any(kind(loss) == "loss" for loss in last) else [_nothing(last, margin)]
+    if largest is not None:
+        return " ".join([_cost(run, largest, system), *unshown])
+    first = [loss for loss in chosen if loss.stage == chosen[0].stage]
+    if chosen[0].stage != chosen[-1].stage and not any(kind(loss) in ("open", "") for loss in last):
+        unshown.append(_nothing(first, margin))  # answers that do not change say nothing of the search
+    return " ".join(unshown)
 
 
 def page_sentence(run: Run) -> str:
@@ -126,7 +129,7 @@ def _nothing(losses: Sequence[Loss], margin: float) -> str:
         kinds[kind(loss) or "open"].append(loss)
     what, unknown, said = scored(losses[0]), kinds["open"], []
     if len(kinds["failed"]) == len(losses):
-        return f"No loss of {what} can be judged: too much failed."
+        return " ".join(why_not_judged(losses))
     if kinds["gain"]:
         most = min(kinds["gain"], key=lambda loss: loss.lost)
         said.append(f"With {named_noise(most)}, {what} gain {in_points(-most.lost)} over clean text.")

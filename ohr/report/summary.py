@@ -8,7 +8,7 @@ from statistics import fmean
 
 from ohr.messages.wording import counted, named
 from ohr.report.advice import advice, advice_on_engines
-from ohr.report.headlines import kind, lacking, what_failed
+from ohr.report.headlines import has_crashed, kind, lacking, what_failed
 from ohr.report.lead import PARTS, in_points, lead_sentence, metric_of, page_sentence, rounded, staged
 from ohr.results.derived.losses import Loss, distinctive, read_losses
 from ohr.results.run import Run
@@ -255,7 +255,7 @@ def _others(loss: Loss, whole: Sequence[Loss], names: Mapping[Loss, str], margin
 def _verdict(loss: Loss, margin: float) -> tuple[str, str]:
     """Return the verdict on a loss in words, and where there is little room; all comparisons are judged together."""
     few, limit = counted(loss.documents, "document"), in_points(margin)
-    unjudged = "too much failed" if loss.pairs_failed else "hardly any answer"
+    unjudged = "too much failed" if has_crashed(loss) else "hardly any answer"
     verdicts = {
         "loss": (f"costs {in_points(loss.lost)}", f"costs {rounded(loss.lost)} of {in_points(loss.clean)}"),
         "gain": (f"gains {in_points(-loss.lost)}",) * 2,

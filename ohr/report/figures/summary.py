@@ -57,9 +57,9 @@ def _figure(found: Summary, page: "Page") -> "Picture | None":
     figure.text(0.1 / page.width, 0.08 / height, "\n".join(notes), va="bottom", fontsize="small", parse_math=False)
     width = (page.width - left - _RIGHT + _GAP) / len(found.stages) - _GAP
     for place, stage in enumerate(found.stages):
-        box = (left + place * (width + _GAP), foot, width, body)
-        sizes = (page.width, height, page.width, height)
-        axes: Axes = figure.add_axes(tuple(part / size for part, size in zip(box, sizes, strict=True)))
+        start = left + place * (width + _GAP)
+        box = (start / page.width, foot / height, width / page.width, body / height)
+        axes: Axes = figure.add_axes(box)
         _draw(axes, lines, place, found.tops[place], page.scale)
         axes.set_title(stage, loc="left", weight="bold", parse_math=False)
         names = [_shortened(line.name) if not place else "" for line in lines]
@@ -88,9 +88,17 @@ def _draw(axes: "Axes", lines: list[Line], place: int, top: float, scale: float)
 def _bar(axes: "Axes", cell: Cell, y: float, scale: float) -> None:
     left = min(cell.left, cell.clean)
     axes.barh(y, 100 * left, height=_BAR, color=HUES[0])
-    changed = {"left": 100 * left, "height": _BAR, "facecolor": "white", "linewidth": 0.6 * scale}
-    look = {"edgecolor": HUES[1], "hatch": "/////"} if cell.left < cell.clean else {"edgecolor": HUES[0]}
-    axes.barh(y, 100 * abs(cell.clean - cell.left), **changed, **look)
+    color, hatch = (HUES[1], "/////") if cell.left < cell.clean else (HUES[0], None)
+    axes.barh(
+        y,
+        100 * abs(cell.clean - cell.left),
+        left=100 * left,
+        height=_BAR,
+        facecolor="white",
+        edgecolor=color,
+        hatch=hatch,
+        linewidth=0.6 * scale,
+    )
     if cell.has_interval:
         low, high = (100 * end for end in cell.ends)
         axes.plot(
