@@ -132,7 +132,7 @@ def _nothing(losses: Sequence[Loss], margin: float) -> str:
         return " ".join(why_not_judged(losses))
     if kinds["gain"]:
         most = min(kinds["gain"], key=lambda loss: loss.lost)
-        said.append(f"With {named_noise(most)}, {what} gain {in_points(-most.lost)} over clean text.")
+        said.append(f"With {named_noise(most)}, {in_points(-most.lost)} of {what} are gained over clean text.")
     if unknown:
         worst = max(unknown, key=lambda loss: loss.lost)
         cost = f"{named_noise(worst)} costs"
