@@ -69,7 +69,6 @@ def run(
     from ohr.results.folder.tags import parse_tags
     from ohr.spec.read import read_spec
 
-    tags = parse_tags(tag or ())
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     where = make_executor(executor, workers, address)
     carry_out(
@@ -85,5 +84,5 @@ def run(
         draw=draw,
         write=write,
         trust_plugins=trust_plugins,
-        tags=tags,
+        tags=parse_tags(tag or ()),
     )

@@ -1,4 +1,4 @@
-"""What to do about what a run shows: the repair, the engine, and the documents that its open questions need."""
+"""Advice on what a run shows: the repair, the engine, and the documents that its open questions need."""
 
 import json
 from collections import defaultdict
@@ -29,7 +29,7 @@ _GAINS = {
 }
 """Gains by stage: what the repair is, and what the other one is."""
 _NO_ENGINE = "ground_truth"
-_TOLD = 3  # groups of engines that one sentence holds
+_MOST_GROUPS = 3  # groups of engines that one sentence holds
 
 
 def advice(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss], lead: Loss) -> list[str]:
@@ -44,17 +44,17 @@ def advice(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss], lead: Loss) 
     Raises:
         DataError: a table is missing or damaged.
     """
-    found = (_repair(run, chosen, lead), _engines(run, lead), _documents(run, whole, chosen))
-    return [sentence for sentence in found if sentence]
+    sentences = (_repair(run, chosen, lead), _engines(run, lead), _documents(run, whole, chosen))
+    return [sentence for sentence in sentences if sentence]
 
 
 def advice_on_engines(run: Run) -> list[str]:
-    """Return what a run without losses tells about its engines, in the last stage that it evaluates."""
+    """Return what a run without losses shows of its engines, in the last stage that it evaluates."""
     return [sentence for sentence in (_engines(run, None),) if sentence]
 
 
 def _repair(run: Run, chosen: Sequence[Loss], lead: Loss) -> str:
-    """Say what the larger repair brings back of the lead, or of the largest loss that is shown and decomposed."""
+    """Return what the larger repair brings back of the lead, or of the largest loss that is shown and decomposed."""
     shown = sorted((loss for loss in chosen if kind(loss) == "loss"), key=lambda loss: (loss != lead, -loss.lost))
     loss, parts = next(((loss, parts) for loss in shown if (parts := loss_by_stage(run, loss))), (lead, {}))
     gains = sorted((name for name in _GAINS if name in parts), key=lambda name: -parts[name]["value"])
@@ -71,7 +71,7 @@ def _repair(run: Run, chosen: Sequence[Loss], lead: Loss) -> str:
 
 
 def _documents(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss]) -> str:
-    """Say how many documents would settle the largest difference that is open, of the last stage that has one."""
+    """Return how many documents would settle the largest difference that is open, of the last stage that has one."""
     unknown = [loss for loss in chosen if kind(loss) in ("open", "")]
     if not unknown:
         return ""
@@ -82,15 +82,15 @@ def _documents(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss]) -> str:
     try:
         pilot, source = pilots(run, size, **cell)[0], ""
         size = replace(size, draws=pilot.parts.made)
-        wanted = loss.lost
-    except DataError:  # too few documents to tell how much they vary
+        size_of_loss = loss.lost
+    except DataError:  # too few documents to know how much they vary
         pilot, source = pilots(None, size)[0], ", if they vary as in other studies"
-        wanted = max(loss.lost, LOSSES[1])
+        size_of_loss = max(loss.lost, LOSSES[1])
     design = (pilot.parts, size.per_document, size.draws, size.cv)
-    if wanted > margin:
-        needed = documents_needed(wanted, *design, alpha=ALPHA / others)
-        seen = ", the size seen here" if wanted == loss.lost else ""
-        what = f"that {named_noise(loss)} costs {in_points(wanted)}{seen}"
+    if size_of_loss > margin:
+        needed = documents_needed(size_of_loss, *design, alpha=ALPHA / others)
+        seen = ", the size seen here" if size_of_loss == loss.lost else ""
+        what = f"that {named_noise(loss)} costs {in_points(size_of_loss)}{seen}"
     else:
         needed = documents_needed(margin, *design, aim="equivalence")
         what = f"that {named_noise(loss)} does not cost more than {in_points(margin)}, if it costs nothing"
@@ -103,7 +103,7 @@ def _documents(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss]) -> str:
 
 
 def _engines(run: Run, lead: Loss | None) -> str:
-    """Say which engine loses least where conditions differ in the engine only, all their pairs judged together."""
+    """Return which engine loses least where conditions differ in the engine only, all their pairs judged together."""
     if not (groups := _engine_groups(run)):
         return ""
     table, silent = ScoreTable.of(run), silent_cells(run)
@@ -126,7 +126,7 @@ def _engines(run: Run, lead: Loss | None) -> str:
     if not candidates:
         return ""
     pairs = judged(candidates, part.clusters, run.choices.margin)
-    return _told(groups, pairs, len(part.clusters.counts))
+    return _ranking(groups, pairs, len(part.clusters.counts))
 
 
 def _engine_groups(run: Run) -> list[dict[str, str]]:
@@ -144,11 +144,13 @@ def _places(table: ScoreTable, lead: Loss | None, conditions: set[str]) -> dict[
     """Find a pipeline's cell for each condition: the lead's, or the first one of the last stage."""
     stage = lead.stage if lead else next((name for name in reversed(STAGES) if table.of_stage(name)), "")
     places = [place for place in table.of_stage(stage) if place.condition in conditions]
-    wanted = tuple(getattr(lead, name) or None for name in PARTS) if lead else places[0].pipeline[1:] if places else ()
-    return {place.condition: place for place in places if place.pipeline[1:] == wanted}
+    pipeline = (
+        tuple(getattr(lead, name) or None for name in PARTS) if lead else places[0].pipeline[1:] if places else ()
+    )
+    return {place.condition: place for place in places if place.pipeline[1:] == pipeline}
 
 
-def _told(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documents: int) -> str:
+def _ranking(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documents: int) -> str:
     """Put the engines of some groups into a sentence: who is shown to lose less, and who cannot be told apart."""
     phrases = []
     for group in groups:
@@ -163,10 +165,16 @@ def _told(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documents:
         phrase = f"{best} loses {'less' if rest else 'least, less'} than {named(beaten)}"
         apart = f"{named([best, *rest])} cannot be told apart with {counted(documents, 'document')}"
         phrases.append(
-            f"{phrase}, and cannot be told from {named(rest)}" if beaten and rest else phrase if beaten else apart
+            f"{phrase}, and does not differ clearly from {named(rest)}"
+            if beaten and rest
+            else phrase
+            if beaten
+            else apart
         )
-    more = f"; {counted(len(phrases) - _TOLD, 'more group')} of conditions" if len(phrases) > _TOLD else ""
-    return f"Engines: {'; '.join(phrases[:_TOLD])}{more}." if phrases else ""
+    more = (
+        f"; {counted(len(phrases) - _MOST_GROUPS, 'more group')} of conditions" if len(phrases) > _MOST_GROUPS else ""
+    )
+    return f"Engines: {'; '.join(phrases[:_MOST_GROUPS])}{more}." if phrases else ""
 
 
 def _beats(pair: Pair, best: str, rival: str) -> bool:

@@ -1,4 +1,4 @@
-"""What noise costs and where, in a sentence or two; or what can be said instead."""
+"""The sentence that a run begins with: what noise costs and where, or what can be said instead."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ PARTS = ("chunker", "retriever", "generator")
 _STAGES = {"retrieval": "retrieval", "generation": "answers from the right page", "overall": "answers end to end"}
 _USUAL = ("lcs", "f1")  # metrics of the paper: a reader in a hurry needs no name of theirs
 _TENTHS = ("", "", "", "", "", "half", "six tenths", "seven tenths", "eight tenths", "nine tenths")
-_NEAR = 0.15  # a share is told in tenths where its interval reaches no further than the tenths beside it, rounded
+_NEAR = 0.15  # a share is said in tenths where its interval reaches no further than the tenths beside it, rounded
 _STEPS = {"index_share": "when the noisy index is searched", "reading_share": "when the noisy text is read"}
 
 
@@ -54,7 +54,7 @@ def scored(loss: Loss) -> str:
 
 
 def lead_sentence(run: Run, chosen: Sequence[Loss], largest: Loss | None, system: str) -> str:
-    """Say what noise costs where a loss is shown, and of the last stage what can be said where it shows none.
+    """Return what noise costs where a loss is shown, and of the last stage what can be said where it shows none.
 
     Args:
         run: whose losses they are.
@@ -74,7 +74,7 @@ def lead_sentence(run: Run, chosen: Sequence[Loss], largest: Loss | None, system
 
 
 def page_sentence(run: Run) -> str:
-    """Say how the text of the pages scores at best and at worst; "" where the run's benchmark does not score pages."""
+    """Return how the text of the pages scores at best and at worst; "" where the benchmark does not score pages."""
     metric = next(iter(run.page_headline.get("page", ())), "")
     rows = run.once(run.rows("summary", stage="page", by="evidence_source", group=ALL, metric=metric))
     known = sorted((row for row in rows if row["n"]), key=lambda row: -row["mean"])
@@ -106,7 +106,7 @@ def _cost(run: Run, loss: Loss, system: str) -> str:
 
 
 def _where(parts: Mapping[str, Row]) -> str:
-    """Say how much of a loss is lost at which step, as far as its interval allows.
+    """Return how much of a loss is lost at which step, as far as its interval allows.
 
     The shares are Shapley's, which add up to the loss; the whole is taken as it was measured.
     """
@@ -123,7 +123,7 @@ def _where(parts: Mapping[str, Row]) -> str:
 
 
 def _nothing(losses: Sequence[Loss], margin: float) -> str:
-    """Say what can be said of a stage where no loss is shown."""
+    """Return what can be said of a stage where no loss is shown."""
     kinds: dict[str, list[Loss]] = defaultdict(list)
     for loss in losses:
         kinds[kind(loss) or "open"].append(loss)
@@ -138,7 +138,7 @@ def _nothing(losses: Sequence[Loss], margin: float) -> str:
         cost = f"{named_noise(worst)} costs"
         if others := len(unknown) - 1:
             cost = f"{named_noise(worst)} and {counted(others, 'other condition')} cost"
-        few = f"{counted(worst.documents, 'document')} {'is' if worst.documents == 1 else 'are'} too few to tell"
+        few = f"{counted(worst.documents, 'document')} {'is' if worst.documents == 1 else 'are'} too few to show"
         said.append(f"{few} whether {cost} more than {in_points(margin)} of {what}.")
     elif len(kinds["identical"]) == len(losses):
         said.append(f"No condition changes {what}.")

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 from statistics import fmean
 
@@ -89,7 +89,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the page, the terminal and a figure show of a run first.
+    """The findings that the page, the terminal and a figure begin with.
 
     Args:
         lead: what noise costs and where; or what can be said instead.
@@ -104,7 +104,7 @@ class Summary:
     lead: str
     stages: tuple[str, ...]
     lines: tuple[Line, ...]
-    advice: tuple[str, ...]
+    advice: tuple[str, ...] = ()
     compared: str = ""
     leading: str = ""
     hypotheses: str = ""
@@ -134,32 +134,45 @@ class Summary:
 
 
 def summarize(run: Run) -> Summary:
-    """Sum up a run.
+    """Sum up a run: its verdicts, and what to do.
 
     Raises:
         DataError: a table is missing or damaged.
     """
-    whole = [loss for loss in read_losses(run) if loss.metric == run.headlines[loss.stage]]
-    failed = what_failed(run.manifest)
+    whole, failed = _headline_losses(run), what_failed(run.manifest)
     if not whole:
-        reason, helps = lacking(run)
-        todo = [*failed, *advice_on_engines(run), helps]
-        said = f"This run cannot show a cost of noise: {reason}."
-        return Summary(" ".join(filter(None, (page_sentence(run), said))), (), (), tuple(todo))
+        todo = [*failed, *advice_on_engines(run), lacking(run)[1]]
+    else:
+        lead = _leading(whole)
+        todo = [*failed, *advice(run, whole, _chosen(whole, lead), lead)]
+    return replace(verdicts(run), advice=tuple(todo[:_MOST_ADVICE]), hypotheses=_hypotheses(run))
+
+
+def verdicts(run: Run) -> Summary:
+    """Sum up what noise costs under each condition, without advice.
+
+    Raises:
+        DataError: a table is missing or damaged.
+    """
+    whole = _headline_losses(run)
+    if not whole:
+        said = f"This run cannot show a cost of noise: {lacking(run)[0]}."
+        return Summary(" ".join(filter(None, (page_sentence(run), said))), (), ())
     names = dict(zip(whole, (loss.system for loss in distinctive(whole)), strict=True))
     lead = _leading(whole)
     chosen = _chosen(whole, lead)
-    largest = lead if kind(lead) == "loss" else None
     heads = {loss.stage: staged(loss) for loss in chosen}
     return Summary(
-        lead_sentence(run, chosen, largest, names[lead]),
+        lead_sentence(run, chosen, lead if kind(lead) == "loss" else None, names[lead]),
         tuple(heads.values()),
         _lines(whole, chosen, tuple(heads), names, run.choices.margin),
-        tuple([*failed, *advice(run, whole, chosen, lead)][:_MOST_ADVICE]),
-        _compared(chosen, lead, names[lead]),
-        lead.condition,
-        _hypotheses(run),
+        compared=_compared(chosen, lead, names[lead]),
+        leading=lead.condition,
     )
+
+
+def _headline_losses(run: Run) -> list[Loss]:
+    return [loss for loss in read_losses(run) if loss.metric == run.headlines[loss.stage]]
 
 
 # --- the pipeline that is summed up -----------------------------------------------------------------------
@@ -265,4 +278,4 @@ def _verdict(loss: Loss, margin: float) -> tuple[str, str]:
     }
     if kind(loss) == "loss" and loss.verdict == "small":
         return (f"costs less than {limit}",) * 2
-    return verdicts.get(kind(loss), (f"cannot be told with {few}", "cannot be told"))
+    return verdicts.get(kind(loss), (f"unclear with {few}", "unclear"))

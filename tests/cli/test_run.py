@@ -73,7 +73,7 @@ def test_the_log_of_a_run_says_what_was_done(finished):
 def test_a_run_prints_its_findings_in_one_minute(finished):
     lines = finished[1].stdout.splitlines()
     assert len(lines) <= 25 and max(map(len, lines[:8])) <= 100
-    assert lines[0].startswith("No condition changes answers end to end. 4 documents are too few to tell whether ")
+    assert lines[0].startswith("No condition changes answers end to end. 4 documents are too few to show whether ")
     table = next(place for place, line in enumerate(lines) if line.startswith("condition  "))
     assert [line.split()[:2] for line in lines[table + 1 : table + 3]] == [["formatting", "0.1"], ["formatting", "0.6"]]
     assert lines[table + 1].count("no question changed") == 2

@@ -72,7 +72,7 @@ def test_answers_that_show_nothing_are_said_beside_retrieval_that_does(runs):
     lead = summarize(finished(run)).lead
     assert lead.startswith("Blur (0.7) costs 60 of 100 points of retrieval with bm25 [")
     assert lead.endswith(
-        " 12 documents are too few to tell whether blur (0.7) costs more than 2 points of answers end to end."
+        " 12 documents are too few to show whether blur (0.7) costs more than 2 points of answers end to end."
     )
 
 
@@ -96,7 +96,7 @@ def test_every_verdict_is_that_of_the_comparisons_judged_together(runs):
     found = finished(run)
     assert words(summarize(found)) == {
         "lost 1": ["costs 36 points"],
-        "open 1": ["cannot be told with 24 documents"],
+        "open 1": ["unclear with 24 documents"],
         "even 1": ["does not cost more than 2 points"],
         "tiny 1": ["costs less than 2 points"],
         "none 1": ["no question changed"],
@@ -148,12 +148,12 @@ def test_a_run_that_scores_pages_alone_says_how_they_score(runs):
     assert summary.advice == ("Add `retrieval` to `evaluate`.",)
 
 
-def test_one_document_tells_nothing_and_the_documents_that_would_are_said(runs):
+def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):
     run = runs.make(10, 1)
     add(run, {"blur-0.5": 0.5})
     summary = summarize(finished(run))
-    assert summary.lead == "1 document is too few to tell whether blur (0.5) costs more than 2 points of retrieval."
-    assert words(summary) == {"blur 0.5": ["cannot be told with 1 document"]}
+    assert summary.lead == "1 document is too few to show whether blur (0.5) costs more than 2 points of retrieval."
+    assert words(summary) == {"blur 0.5": ["unclear with 1 document"]}
     (advice,) = summary.advice
     assert advice.startswith("About ") and advice.endswith(" studies like this one, if they vary as in other studies.")
     assert not summary.lines[0].cells[0].has_interval
@@ -164,7 +164,7 @@ def test_a_run_of_which_all_is_open_claims_nothing(runs):
     before, after = (RNG.random(48) for _ in range(2))
     add(run, {"clean": before, "blur-0.2": after, "blur-0.5": after[::-1]})
     summary = summarize(finished(run))
-    assert summary.lead.startswith("12 documents are too few to tell whether blur (0.")
+    assert summary.lead.startswith("12 documents are too few to show whether blur (0.")
     assert summary.lead.endswith(") and 1 other condition cost more than 2 points of retrieval.")
     assert "costs" not in " ".join(cell.words for line in summary.lines for cell in line.cells)
 
@@ -241,7 +241,7 @@ def bases(*engines):
     ("shares", "said"),
     [
         ((0.1, 0.5, 0.8), "Engines: good-1 loses least, less than poor-1, bad-1."),
-        ((0.3, 0.3, 0.9), "Engines: good-1 loses less than bad-1, and cannot be told from poor-1."),
+        ((0.3, 0.3, 0.9), "Engines: good-1 loses less than bad-1, and does not differ clearly from poor-1."),
         ((0.3, 0.3, 0.3), "Engines: good-1, poor-1, bad-1 cannot be told apart with 12 documents."),
     ],
 )

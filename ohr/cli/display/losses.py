@@ -1,4 +1,4 @@
-"""What every run prints first: its findings in one minute, or in full what noise took from each score."""
+"""The findings of a run: in one minute, or with every table."""
 
 from textwrap import wrap
 from typing import TYPE_CHECKING

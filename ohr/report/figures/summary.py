@@ -8,7 +8,7 @@ from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import HUES, INK
 from ohr.report.figures.wanted import Wanted
-from ohr.report.summary import ROWS, Cell, Line, Summary, summarize
+from ohr.report.summary import ROWS, Cell, Line, Summary, verdicts
 from ohr.results.run import Run
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ def summary(run: Run, wanted: Wanted) -> "Picture":
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    found = summarize(run) if wanted.metric is None else None
-    if found is None or not found.lines:
+    verdict = verdicts(run) if wanted.metric is None else None
+    if verdict is None or not verdict.lines:
         raise NothingToDraw(f"{run.folder}: nothing to draw: no loss in the headline metric")
-    return drawn(partial(_figure, found), wanted)
+    return drawn(partial(_figure, verdict), wanted)
 
 
-def _figure(found: Summary, page: "Page") -> "Picture | None":
-    lines = found.first(ROWS)
-    title = wrap(found.lead, int(_LETTERS * page.width))
-    notes = wrap(_note(found), int(_SMALL * page.width))
+def _figure(verdict: Summary, page: "Page") -> "Picture | None":
+    lines = verdict.first(ROWS)
+    title = wrap(verdict.lead, int(_LETTERS * page.width))
+    notes = wrap(_note(verdict), int(_SMALL * page.width))
     left = 0.1 + _NAME * min(_LONGEST, max(len(line.name) for line in lines))
     body, top, foot = len(lines) * _ROW, len(title) * _LINE + _HEAD + 0.1, _FOOT + len(notes) * _LINE
     if not page.holds(page.width, top + body + foot):
@@ -55,12 +55,12 @@ def _figure(found: Summary, page: "Page") -> "Picture | None":
     figure = page.picture(page.width, height)
     figure.text(0.1 / page.width, 1 - 0.1 / height, "\n".join(title), va="top", weight="bold", parse_math=False)
     figure.text(0.1 / page.width, 0.08 / height, "\n".join(notes), va="bottom", fontsize="small", parse_math=False)
-    width = (page.width - left - _RIGHT + _GAP) / len(found.stages) - _GAP
-    for place, stage in enumerate(found.stages):
+    width = (page.width - left - _RIGHT + _GAP) / len(verdict.stages) - _GAP
+    for place, stage in enumerate(verdict.stages):
         start = left + place * (width + _GAP)
         box = (start / page.width, foot / height, width / page.width, body / height)
         axes: Axes = figure.add_axes(box)
-        _draw(axes, lines, place, found.tops[place], page.scale)
+        _draw(axes, lines, place, verdict.tops[place], page.scale)
         axes.set_title(stage, loc="left", weight="bold", parse_math=False)
         names = [_shortened(line.name) if not place else "" for line in lines]
         axes.set_yticklabels(names, parse_math=False)
@@ -106,10 +106,10 @@ def _bar(axes: "Axes", cell: Cell, y: float, scale: float) -> None:
         )
 
 
-def _note(found: Summary) -> str:
-    left_out = found.left_out(ROWS)
+def _note(verdict: Summary) -> str:
+    left_out = verdict.left_out(ROWS)
     how = "Points of 100. Solid: what is left of the score on clean text; hatched: what is lost; line: 95% interval."
-    return f"{how} {found.compared}.{f' Not shown: {left_out}.' if left_out else ''}"
+    return f"{how} {verdict.compared}.{f' Not shown: {left_out}.' if left_out else ''}"
 
 
 def _shortened(name: str) -> str:
