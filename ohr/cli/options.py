@@ -39,6 +39,9 @@ Clusters = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Keep what is there as NAME.bak-TIME, and write.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a script to read.")]
+Details = Annotated[
+    bool, typer.Option("--details", help="Print all tables instead: losses with intervals, scores, costs and warnings.")
+]
 
 
 class AnswerLayout(StrEnum):

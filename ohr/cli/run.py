@@ -10,6 +10,7 @@ from ohr.cli.options import (
     STORE,
     AllowEnv,
     AsJson,
+    Details,
     Limit,
     Overrides,
     RunsFolder,
@@ -60,6 +61,7 @@ def run(
     store: StoreFolder = STORE,
     runs: RunsFolder = RUNS,
     tag: Tags = None,
+    details: Details = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a study; results in the store are reused."""
@@ -67,7 +69,6 @@ def run(
     from ohr.results.folder.tags import parse_tags
     from ohr.spec.read import read_spec
 
-    tags = parse_tags(tag or ())
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
     where = make_executor(executor, workers, address)
     carry_out(
@@ -77,10 +78,11 @@ def run(
         executor=where,
         limit=limit,
         as_json=as_json,
+        details=details,
         fresh=fresh,
         verify=verify_inputs,
         draw=draw,
         write=write,
         trust_plugins=trust_plugins,
-        tags=tags,
+        tags=parse_tags(tag or ()),
     )

@@ -1,13 +1,17 @@
 """`ohr show`: a run's means, by any trait of its questions."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ohr.cli.display.analysis import show_analysis
 from ohr.cli.display.console import say, say_json, say_table, say_views
-from ohr.cli.options import RUNS, AsJson, RunsFolder
+from ohr.cli.options import RUNS, AsJson, Details, RunsFolder
+
+if TYPE_CHECKING:
+    from ohr.results.run import Row, Run
 
 USUAL = "evidence_source"
 """The attribute that questions are grouped by where none is named."""
@@ -54,19 +58,20 @@ def show(
     condition: Condition = None,
     search: Search = "",
     people: People = None,
+    details: Details = False,
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run's means, its questions, or an analysis of it.
+    """Show what a run found, its means, or its questions.
 
     The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
-    from ohr.cli.display.losses import print_losses
+    from ohr.cli.display.losses import print_summary, print_tables
     from ohr.cli.display.questions import Wanted, show_questions
     from ohr.cli.display.transcript import show_question
     from ohr.cli.runs import open_run
-    from ohr.report.views.scores import means_by, rows_by
+    from ohr.report.views.scores import rows_by
     from ohr.report.views.sections import for_screen
 
     opened = open_run(run, runs)
@@ -80,20 +85,31 @@ def show(
     if analysis is not None:
         show_analysis(opened, analysis, as_json, people)
         return
+    if details and (metric is not None or by != USUAL):
+        raise typer.BadParameter("--details prints all tables: leave out --by and --metric")
     if people is not None:
         raise typer.BadParameter("--people needs --analysis agreement")
     rows = rows_by(opened, by, metric)
     if as_json:
         say_json(rows)
-        return
-    if metric is None and by == USUAL:
-        print_losses(opened)
-    say(f"scored by the protocol {opened.manifest['protocol']['name']}")
+    elif details:
+        print_tables(opened)
+        _print_means(opened, rows, by)
+    elif metric is None and by == USUAL:
+        print_summary(opened)
+    else:
+        _print_means(opened, rows, by)
+        say_views(for_screen(opened))
+
+
+def _print_means(run: "Run", rows: "Sequence[Row]", by: str) -> None:
+    from ohr.report.views.scores import means_by
+
+    say(f"scored by the protocol {run.manifest['protocol']['name']}")
     for stage in dict.fromkeys(row["stage"] for row in rows):
         view = means_by([row for row in rows if row["stage"] == stage], by)
         say(view.title)
         say_table(view.headers, view.short)
-    say_views(for_screen(opened))
 
 
 def _refuse_others(by: str, metric: str | None, analysis: str | None, count: int) -> None:

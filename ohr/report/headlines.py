@@ -44,21 +44,25 @@ def headline(run: Run) -> list[str]:
     losses = distinctive(read_losses(run))
     found = _failures(run.manifest, losses)
     if not losses:
-        return [*found, f"This run cannot show a cost of noise: {_lacking(run)}."]
+        return [*found, f"This run cannot show a cost of noise: {lacking(run)[0]}."]
     found += findings(losses)
     if missing := left_out(run):
         found.append(f"{without_clean_text(missing)}.")
     return found
 
 
-def _lacking(run: Run) -> str:
-    """Return what a run without losses lacks: clean text, another condition, or questions that can be scored."""
+def lacking(run: Run) -> tuple[str, str]:
+    """Return what a run without losses lacks, and what helps: clean text, another condition, or questions."""
     types = {row["noise_type"] for row in run.rows("summary", ["stage", "noise_type"]) if row["stage"] in STAGES}
+    if not types:
+        return "it scores the text of the pages, and asks no question", "Add `retrieval` to `evaluate`."
     if types == {"none"}:
-        return "it has no condition but the clean text"
+        helps = "Add a condition with noise, or one that an OCR engine reads: `ohr plugins` lists them."
+        return "it has no condition but the clean text", helps
     if "none" not in types:
-        return "it has no condition without noise"
-    return "no question has an answer or evidence, and clean text"
+        helps = "Add a condition without noise, `- name: ground_truth`, if the benchmark has the pages' clean text."
+        return "it has no condition without noise", helps
+    return "no question has an answer or evidence, and clean text", "Give the questions answers or evidence."
 
 
 def findings(losses: Sequence[Loss]) -> list[str]:
@@ -69,10 +73,19 @@ def findings(losses: Sequence[Loss]) -> list[str]:
 
 def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
     """Return what failed, why, and what helps; nothing where nothing did."""
-    reason = failed_items(manifest)
-    found = [f"{reason}. Repair that and run the spec again: only what failed is done again."] if reason else []
+    return [*what_failed(manifest), *why_not_judged(losses)]
+
+
+def has_crashed(loss: Loss) -> bool:
+    """Report whether too many questions failed on a side: else, what has no verdict has hardly any answer."""
+    return loss.verdict == FAILED and loss.pairs_failed > MOST_FAILED * loss.pairs
+
+
+def why_not_judged(losses: Sequence[Loss]) -> list[str]:
+    """Return why comparisons have no verdict, in sentences; nothing where all have one."""
+    found = []
     unjudged = [loss for loss in losses if loss.verdict == FAILED]
-    crashed = [loss for loss in unjudged if loss.pairs_failed > MOST_FAILED * loss.pairs]
+    crashed = [loss for loss in unjudged if has_crashed(loss)]
     if crashed:
         most = max(crashed, key=lambda loss: loss.pairs_failed / loss.pairs)
         where = f"{most.pairs_failed:,} of {most.pairs:,} in {most.stage} under {most.condition}"
@@ -83,6 +96,12 @@ def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
             "can be judged. `ohr show RUN --question ID` lists what it was asked and did."
         )
     return found
+
+
+def what_failed(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what failed and what helps, in one line; nothing where nothing did."""
+    reason = failed_items(manifest)
+    return [f"{reason}. Repair that and run the spec again: only what failed is done again."] if reason else []
 
 
 def not_judged(failed: int, comparisons: int) -> str:
@@ -113,7 +132,7 @@ def _stage(losses: Sequence[Loss]) -> list[str]:
     if shown := [loss for loss in judged if loss.is_loss]:
         found.append(f"The largest: {sentence(max(shown, key=lambda loss: loss.lost), among=len(losses))}")
     elif unknown := [
-        loss for loss in judged if _kind(loss) == "open" and (loss.questions_lost or loss.questions_gained)
+        loss for loss in judged if kind(loss) == "open" and (loss.questions_lost or loss.questions_gained)
     ]:
         most = max(unknown, key=lambda loss: abs(loss.lost))
         found.append(f"The largest difference: {sentence(most, among=len(losses))}")
@@ -122,9 +141,9 @@ def _stage(losses: Sequence[Loss]) -> list[str]:
 
 def counts(losses: Sequence[Loss]) -> str:
     """Count what comparisons with clean text show, all judged together, in one sentence without its point."""
-    kinds = Counter(_kind(loss) for loss in losses)
+    kinds = Counter(kind(loss) for loss in losses)
     total, shown = len(losses), kinds["loss"]
-    others = [(kinds[kind], one, several) for kind, one, several in _COUNTED if kinds[kind]]
+    others = [(kinds[name], one, several) for name, one, several in _COUNTED if kinds[name]]
     if total == 1:
         return f"the comparison with clean text {'shows a loss' if shown else others[0][1]}".replace(
             "there is one", "there is a loss"
@@ -138,7 +157,7 @@ def counts(losses: Sequence[Loss]) -> str:
     return ", ".join([first, *(f"{count} {one if count == 1 else several}" for count, one, several in others)])
 
 
-def _kind(loss: Loss) -> str:
+def kind(loss: Loss) -> str:
     """Return what a comparison shows among all of its stage and metric: `loss`, `gain`, or another verdict."""
     if loss.is_loss or loss.is_gain:
         return "loss" if loss.is_loss else "gain"
@@ -163,7 +182,7 @@ def sentence(loss: Loss, among: int = 1) -> str:
     low, high = (loss.wide_low, loss.wide_high) if among > 1 else (loss.low, loss.high)
     interval = f"95% interval {points(low)} to {points(high)}"
     interval += f", wide enough for all {among} comparisons" if among > 1 else ""
-    if _kind(loss) == "open":
+    if kind(loss) == "open":
         finds = "" if isnan(loss.detectable) else f"; four of five such studies would show {points(loss.detectable)}"
         few = f"; {counted(loss.changed_documents, 'document')} changed, too few to show a loss"
         finds = few if loss.changed_documents < FEWEST else finds

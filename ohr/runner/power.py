@@ -89,8 +89,13 @@ def design_of(documents: Iterable[str], draws: int) -> Design:
     return Design(len(counts), float(counts.mean()), float(counts.std() / counts.mean()), draws)
 
 
-def pilots(run: Run | None, size: Design) -> list[Pilot]:
-    """Read the parts of every loss of a finished run; without one they are assumed.
+def pilots(run: Run | None, size: Design, **equal: str) -> list[Pilot]:
+    """Read the parts of the losses of a finished run; without one they are assumed.
+
+    Args:
+        run: to read.
+        size: of the study that is planned.
+        equal: column of the table `variance` to the value that a loss must have; every loss by default.
 
     Raises:
         DataError: the run has no loss with enough documents.
@@ -98,7 +103,7 @@ def pilots(run: Run | None, size: Design) -> list[Pilot]:
     if run is None:
         return [Pilot("", assumed(size.per_document))]
     # a loss of which nothing varied says nothing of other studies
-    rows = [row for row in run.rows("variance", of="lost") if row["total"] > 0]
+    rows = [row for row in run.rows("variance", of="lost", **equal) if row["total"] > 0]
     if not rows:
         raise DataError(
             f"{run.folder}: has no loss from which a study can be planned: it needs a knowledge base without "

@@ -38,7 +38,7 @@ def ran(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
         planned = command("plan", "crew.yaml", "--trust-plugins")
-        done = command("run", "crew.yaml", "--trust-plugins", "--executor", "inline", "--no-figures")
+        done = command("run", "crew.yaml", "--trust-plugins", "--executor", "inline", "--no-figures", "--details")
     assert planned.exit_code == done.exit_code == 0
     return home, planned.stdout, done.stdout
 
@@ -150,7 +150,7 @@ def test_the_report_has_what_agents_take_and_repair(folder):
 
 
 def test_a_run_and_show_print_whether_agents_repair_noise(ran, folder):
-    for text in (ran[2], command("show", "crew").stdout):
+    for text in (ran[2], command("show", "crew", "--details").stdout):
         (line,) = [line for line in text.splitlines() if line.startswith("dosed-0.5") and "looks past it" in line]
         assert line.split()[:5] == ["dosed-0.5", "watcher", "[image]", "bm25", "+"]
         assert "where more is kept, the agent repairs some of the noise" in " ".join(text.split())

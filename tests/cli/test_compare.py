@@ -86,13 +86,16 @@ def test_mistakes_are_explained(ohr, there, words, message):
 def test_a_run_twice_and_a_hypothesis_written_down(home, ohr):
     (home / "again.yaml").write_text(AGAIN)
     quick = ("--executor", "inline", "--no-figures", "--no-report")
-    result = ohr("run", "again.yaml", *quick)
+    result = ohr("run", "again.yaml", *quick, "--details")
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0].split()[:2] == ["hypothesis", "expected"]
     assert lines[1].startswith("heavy formatting hurts")
     assert lines[2].startswith("Written down before any score was known")
     assert "A/A: 1 cell run twice: every score is the same." in lines
+    shown = ohr("show", "again").stdout.splitlines()
+    assert "1 of 1 hypothesis of the spec held." in shown
+    assert "A/A: 1 cell run twice: every score is the same." in shown and len(shown) <= 25
     assert any(line.startswith("A/A: of 1 pair of draws of one noise") for line in lines)
     folder = next((home / "runs" / "again").glob("*-*"))
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -101,7 +104,7 @@ def test_a_run_twice_and_a_hypothesis_written_down(home, ohr):
     assert (twice["scores_that_differ"], draws["scores_that_differ"] > 0) == (0, True)
     # a changed margin makes another run, of a hypothesis that was known before
     (home / "again.yaml").write_text(AGAIN.replace("name: again", "name: later"))
-    later = ohr("run", "again.yaml", *quick, "--set", "margin=0.05")
+    later = ohr("run", "again.yaml", *quick, "--set", "margin=0.05", "--details")
     assert later.stdout.splitlines()[0] == lines[0]  # first run and its time stay
 
 

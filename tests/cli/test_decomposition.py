@@ -8,7 +8,7 @@ WORDS = ("small.yaml", "--set", "decompose=true", "--set", "evaluate=[retrieval]
 
 
 def test_a_run_and_show_print_the_losses_by_stage(ohr, home):
-    ran = ohr("run", *WORDS, "--executor", "inline", "--no-figures", "--no-report")
+    ran = ohr("run", *WORDS, "--details", "--executor", "inline", "--no-figures", "--no-report")
     assert ran.exit_code == 0
     lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
     head = lines.index(
@@ -21,7 +21,7 @@ def test_a_run_and_show_print_the_losses_by_stage(ohr, home):
     ]
     total, *_ = map(float, lines[head + 2].split()[4:])
     assert total > 0
-    again = ohr("show", "small")
+    again = ohr("show", "small", "--details")
     assert [" ".join(line.split()) for line in again.stdout.splitlines()][-5:] == lines[head : head + 5]
 
 

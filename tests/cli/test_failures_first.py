@@ -27,18 +27,30 @@ class Refused(Generator):
 def broken(home, ohr):
     """Run the study with a generator that gives no answer; returns what the command said."""
 
-    def run(says):
+    def run(says, *more):
         (home / "refused.py").write_text(PLUGIN)
-        lines = (home / "small.yaml").read_text().replace("extractive", f"refused, says: {says}")
-        (home / "small.yaml").write_text(f"plugins: [./refused.py]\n{lines}evaluate: [overall]\n")
+        if "refused" not in (lines := (home / "small.yaml").read_text()):
+            lines = lines.replace("extractive", f"refused, says: {says}")
+            (home / "small.yaml").write_text(f"plugins: [./refused.py]\n{lines}evaluate: [overall]\n")
         inline = ("--executor", "inline", "--set", "retries=0", "--no-figures", "--no-report")
-        return ohr("run", "small.yaml", "--trust-plugins", *inline)
+        return ohr("run", "small.yaml", "--trust-plugins", *inline, *more)
 
     return run
 
 
+def test_the_summary_says_that_too_much_failed_and_what_helps(broken):
+    lines = broken("error").stdout.splitlines()
+    assert lines[0].startswith("2 of 2 comparisons cannot be judged: more than 10% of the questions failed")
+    assert [line.split("  ")[-1] for line in lines if line.startswith("formatting")] == [
+        "not judged: too much failed"
+    ] * 2
+    text = " ".join(" ".join(lines).split())
+    assert " items failed, " in text
+    assert "the key is wrong. Repair that and run the spec again: only what failed is done again." in text
+
+
 def test_answers_that_were_all_refused_show_no_loss_of_0(broken, ohr):
-    done = broken("error")
+    done = broken("error", "--details")
     assert done.exit_code == 1
     first, second, *rest = done.stdout.splitlines()
     assert "items failed, " in first
@@ -67,7 +79,10 @@ def test_a_rule_on_what_failed_is_not_judged_and_ends_with_1(broken, ohr):
 
 
 def test_a_system_that_answers_nothing_has_no_verdict(broken, ohr):
-    done = broken("nothing")
+    lines = broken("nothing").stdout.splitlines()
+    assert lines[0].startswith("refused answers fewer than half of the questions on clean text: no loss ")
+    assert sum(line.endswith("not judged: hardly any answer") for line in lines) == 2
+    done = broken("nothing", "--details")
     assert done.exit_code == 1
     assert done.stdout.startswith("The generator answers fewer than half of the questions on clean text: no loss ")
     assert "2 cannot be judged." in done.stdout

@@ -46,18 +46,18 @@ def total(text: str) -> list[float]:
 
 
 def test_other_prices_show_the_finished_run_with_them_and_ask_nothing(copied, ohr):
-    without = ohr("run", "small.yaml", *QUIET).stdout
-    first = ohr("run", "small.yaml", *PRICES, *QUIET).stdout
-    dearer = ohr("run", "small.yaml", "--set", "prices={extractive: {in: 200, out: 2000}}", *QUIET).stdout
+    without = ohr("run", "small.yaml", *QUIET, "--details").stdout
+    first = ohr("run", "small.yaml", *PRICES, *QUIET, "--details").stdout
+    dearer = ohr("run", "small.yaml", "--set", "prices={extractive: {in: 200, out: 2000}}", *QUIET, "--details").stdout
     for text in (without, first, dearer):
         assert "0 stage calls: an earlier run has finished this study" in text
     assert "money" not in without
     assert "money (EUR)" in first
     assert total(dearer)[0] == pytest.approx(2 * total(first)[0], abs=0.02)
-    assert "money" in ohr("show", "small").stdout
+    assert "money" in ohr("show", "small", "--details").stdout
     ohr("run", "small.yaml", *QUIET)
     assert not (folder_of(copied) / "prices.json").exists()
-    assert "money" not in ohr("show", "small").stdout
+    assert "money" not in ohr("show", "small", "--details").stdout
 
 
 def test_the_report_is_written_again_where_prices_changed(copied, ohr):
@@ -97,7 +97,9 @@ def test_floors_and_ceilings_have_rows_of_their_own(copied, ohr):
     run = Run(folder_of(copied))
     asked = sum(1 for row in read_rows(run.folder / "answers.parquet", stage="reference"))
     assert 0 < run.manifest["usage"][1]["count"] <= asked
-    assert re.search(r"^floors and ceilings +extractive ", ohr("run", "small.yaml", *PRICES, *QUIET).stdout, re.M)
+    assert re.search(
+        r"^floors and ceilings +extractive ", ohr("run", "small.yaml", *PRICES, *QUIET, "--details").stdout, re.M
+    )
     answers, references = planned(ohr, *PRICES)
     assert references["use"] == "references"
     whole = [row["all"]["count"] for row in (answers, references)]
@@ -105,14 +107,14 @@ def test_floors_and_ceilings_have_rows_of_their_own(copied, ohr):
 
 
 def test_a_run_that_is_shown_again_does_not_say_that_it_asked(copied, ohr):
-    again = ohr("run", "small.yaml", *PRICES, *QUIET).stdout
+    again = ohr("run", "small.yaml", *PRICES, *QUIET, "--details").stdout
     assert "asked when it ran" in again
     assert "asked by this run" not in again
 
 
 def test_a_run_that_finds_everything_in_the_store_has_asked_nothing(copied, ohr):
     shutil.rmtree(copied / "runs")
-    done = ohr("run", "small.yaml", *PRICES, *QUIET).stdout
+    done = ohr("run", "small.yaml", *PRICES, *QUIET, "--details").stdout
     for used in Run(folder_of(copied)).manifest["usage"]:
         assert used["count"] > 0 == used["new"] == used["new_in"]
     whole, new = total(done)
@@ -178,7 +180,7 @@ def test_a_server_that_does_not_count_has_no_money(ohr, home, chat_server):
     chat_server.replies = [(200, {}, json.dumps(body))] * 10_000
     server = f"generators=[{{kind: openai, base_url: '{chat_server.url}', model: gpt}}]"
     sets = ("--set", server, "--set", "evaluate=[generation]", "--set", "prices={gpt: {in: 1, out: 1}}")
-    done = ohr("run", "small.yaml", *sets, *QUIET).stdout
+    done = ohr("run", "small.yaml", *sets, *QUIET, "--details").stdout
     row, _ = Run(folder_of(home)).manifest["usage"]
     assert row["uncounted"] == row["count"] > 0
     assert f"not counted: {row['count']} of {row['count']}" in done

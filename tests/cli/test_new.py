@@ -123,7 +123,7 @@ def test_a_custom_metric_is_listed_beside_the_benchmarks(ohr, home):
     plain = read_spec(home / "small.yaml")
     assert [named.name for named in read_spec(home / "holds.yaml", trust_plugins=True).metrics] == ["holds", "far"]
     assert plain.metrics == ()
-    result = ohr("run", "holds.yaml", "--trust-plugins", *QUICK, "--limit", "1")
+    result = ohr("run", "holds.yaml", "--trust-plugins", *QUICK, "--limit", "1", "--details")
     assert "holds" in result.stdout
     assert " far" in result.stdout
 

@@ -70,8 +70,18 @@ def test_the_log_of_a_run_says_what_was_done(finished):
     assert "finished: 0 failed" in log
 
 
-def test_a_run_prints_its_curve_without_intervals_for_four_documents(finished):
-    said = finished[1].stdout
+def test_a_run_prints_its_findings_in_one_minute(finished):
+    lines = finished[1].stdout.splitlines()
+    assert len(lines) <= 25 and max(map(len, lines[:8])) <= 100
+    assert lines[0].startswith("No condition changes answers end to end. 4 documents are too few to show whether ")
+    table = next(place for place, line in enumerate(lines) if line.startswith("condition  "))
+    assert [line.split()[:2] for line in lines[table + 1 : table + 3]] == [["formatting", "0.1"], ["formatting", "0.6"]]
+    assert lines[table + 1].count("no question changed") == 2
+    assert [line.split()[0] for line in lines[-6:]] == ["all", "3", "done", "figures:", "results:", "report:"]
+
+
+def test_a_run_prints_its_curve_without_intervals_for_four_documents(there, ohr_here):
+    said = ohr_here("run", "small.yaml", "--details").stdout
     assert said.startswith("Retrieval (LCS): too few documents (")
     lines = said[said.index("noise   ") :].splitlines()
     assert lines[0] == "noise         level  r_noise  evidence loss  retrieval lcs bm25  generation f1  overall f1 bm25"
@@ -83,8 +93,9 @@ def test_a_run_prints_its_curve_without_intervals_for_four_documents(finished):
     assert lines[4].endswith(" documents; no intervals: fewer than 5 documents")
 
 
-def test_a_run_reports_what_the_benchmark_left_out(finished):
-    assert "\nwarnings:\n  left out " in finished[1].stdout
+def test_a_run_reports_what_the_benchmark_left_out(there, ohr_here):
+    assert re.search(r"^\d+ warnings?, the first: left out ", ohr_here("run", "small.yaml").stdout, re.M)
+    assert "\nwarnings:\n  left out " in ohr_here("run", "small.yaml", "--details").stdout
 
 
 def test_a_run_reports_its_work(finished):
@@ -115,6 +126,7 @@ def test_a_run_as_json_gives_everything_a_script_needs(finished, there, ohr_here
     report = json.loads(ohr_here("run", "small.yaml", "--json").stdout)
     assert report.keys() == {
         "folder",
+        "summary",
         "curve",
         "warnings",
         "failures",
@@ -162,7 +174,7 @@ def test_a_run_without_matplotlib_is_done_and_says_what_to_install(ohr, monkeypa
 
 
 def test_a_failed_item_is_reported_and_ends_with_1_and_the_next_run_tries_it_again(ohr, stumbling):
-    result = ohr(*stumbling)
+    result = ohr(*stumbling, "--details")
     assert result.exit_code == 1
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("  generator: ")]
     assert "failed items: 1 (questions that need them score 0)" in result.stdout.splitlines()

@@ -124,7 +124,7 @@ def study(tmp_path_factory):
         def ohr(*words):
             return CliRunner().invoke(app, list(words), catch_exceptions=False)
 
-        done = ohr("run", "study.yaml", "--trust-plugins", "--executor", "inline", "--no-figures")
+        done = ohr("run", "study.yaml", "--trust-plugins", "--executor", "inline", "--no-figures", "--details")
         assert done.exit_code == 1, done.stderr  # a question failed
         (folder,) = (home / "runs/study").glob("*-*")
         yield SimpleNamespace(home=home, folder=folder, said=done.stdout, ohr=ohr)
@@ -306,7 +306,7 @@ def of_json_of_run(study):
 def of_show(study):
     """Read the tables of means by group, of which `micro` is over all questions."""
     means, stage = {}, ""
-    for line in study.ohr("show", "study").stdout.partition("scored by")[2].splitlines():
+    for line in study.ohr("show", "study", "--details").stdout.partition("scored by")[2].splitlines():
         stage = line.split(",")[0] if ", by " in line or "; all" in line else stage
         if line.startswith(CONDITIONS):
             noise, *_, metric, n, _, micro, _, _ = line.split()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ohr.cli.display.console import as_lines, grouped, report, say, say_by_stage, say_first, say_json, say_views
+from ohr.cli.display.console import as_lines, report, say, say_first, say_json
 from ohr.cli.display.progress import bars
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, shortened
 
 if TYPE_CHECKING:
     from ohr.engine.executors.base import Executor
@@ -31,6 +31,7 @@ def carry_out(
     executor: "Executor",
     limit: int | None = None,
     as_json: bool = False,
+    details: bool = False,
     fresh: str | None = None,
     verify: bool = False,
     draw: bool = True,
@@ -56,7 +57,10 @@ def carry_out(
     run = Run.finished(finished.folder)
     figures = figures_of(run) if draw else []
     page = report_of(run, trust_plugins, again=finished.fresh or finished.repriced) if write else None
-    (_print_json if as_json else _print)(finished, run, figures, page, seconds)
+    if as_json:
+        _print_json(finished, run, figures, page, seconds)
+    else:
+        (_print_details if details else _print)(finished, run, figures, page, seconds)
     if finished.ledger.failures or _has_failed(run):
         raise typer.Exit(1)
 
@@ -96,21 +100,27 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
 
 
 def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.losses import print_losses
-    from ohr.report.views import protocol
-    from ohr.report.views.scores import curve, curve_points
-    from ohr.report.views.sections import for_screen
+    from ohr.cli.display.losses import print_summary
 
-    scores_pages = bool(run.page_headline)
-    if scores_pages:  # then the text itself is the benchmark's first number
-        say_views(protocol.short_views(run))
-    print_losses(run)
-    if points := curve_points(run):
-        say_by_stage(curve, points)
-    if not scores_pages:
-        say_views(protocol.short_views(run))
-    say_views(for_screen(run))
-    say_first("warnings:", grouped(run.manifest["warnings"]))
+    closing = [_done(finished, seconds)]
+    if warnings := run.manifest["warnings"]:
+        closing.insert(0, f"{counted(len(warnings), 'warning')}, the first: {shortened(warnings[0])}")
+    if figures:
+        closing.append(f"figures: {figures[0].parent}")
+    closing.append(f"results: {finished.folder}")
+    if page is not None:
+        closing.append(f"report:  {page}")
+    print_summary(run, len(closing))
+    for line in closing:
+        say(line)
+
+
+def _print_details(
+    finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float
+) -> None:
+    from ohr.cli.display.losses import print_tables
+
+    print_tables(run)
     failures = finished.ledger.failures
     say_first(
         f"failed items: {len(failures)} (questions that need them score 0)",
@@ -139,12 +149,14 @@ def _done(finished: "Finished", seconds: float) -> str:
 
 
 def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
+    from ohr.report.summary import summarize
     from ohr.report.views.scores import curve_points
 
     ledger = finished.ledger
     say_json(
         {
             "folder": finished.folder,
+            "summary": summarize(run),
             "curve": curve_points(run),
             "warnings": run.manifest["warnings"],
             "failures": ledger.failures,

@@ -1,16 +1,66 @@
-"""The cost block that every run prints first: what noise took from each score, question by question."""
+"""The findings of a run: in one minute, or with every table."""
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ohr.cli.display.console import say, say_by_stage, say_view
+from ohr.cli.display.console import grouped, say, say_by_stage, say_first, say_table, say_view, say_views
 
 if TYPE_CHECKING:
+    from ohr.report.summary import Line, Summary
     from ohr.results.run import Run
+
+_WIDTH = 100
+_MOST_LINES = 25
+"""Lines of a summary, with all that a command adds to it: what a small terminal shows at once."""
+_FEWEST_ROWS = 3
+
+
+def print_summary(run: "Run", further: int = 0) -> None:
+    """Print what noise costs, a verdict for each condition, and what to do; `further` lines follow it."""
+    from ohr.cli.display.repeats import repeats_in_words
+    from ohr.report.summary import ROWS, summarize
+
+    summary = summarize(run)
+    lead, advice = wrap(summary.lead, _WIDTH), _advice(summary)
+    lead += [line for text in (summary.hypotheses, *repeats_in_words(run)) for line in wrap(text, _WIDTH)]
+    for line in lead:
+        say(line)
+    if summary.lines:
+        around = len(lead) + len(advice) + further + 4  # headers, what is left out, and how to read it
+        _print_verdicts(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
+    for line in advice:
+        say(line)
+    say(f"all tables: ohr show {run.folder} --details")
+
+
+def _advice(summary: "Summary") -> list[str]:
+    lines = [
+        line for text in summary.advice for line in wrap(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+    ]
+    return ["what to do:", *lines] if lines else []
+
+
+def _print_verdicts(summary: "Summary", most: int) -> None:
+    """Print a line for each condition, in words where there is room for them."""
+    shown = summary.first(most)
+    headers = ["condition", *summary.stages]
+    rows = [_row(line, "words") for line in shown]
+    if sum(max(map(len, column)) + 2 for column in zip(headers, *rows, strict=True)) > _WIDTH:
+        rows = [_row(line, "short") for line in shown]
+    say_table(headers, rows)
+    if left_out := summary.left_out(most):
+        say(f"not shown: {left_out}")
+    differ = any(cell.others for line in shown for cell in line.cells if cell)
+    say(f"{summary.compared}{'; *: another pipeline has another verdict' if differ else ''}")
+
+
+def _row(line: "Line", form: str) -> list[str]:
+    return [line.name, *(f"{getattr(cell, form)}{' *' * bool(cell.others)}" if cell else "" for cell in line.cells)]
 
 
 def print_losses(run: "Run") -> None:
     """Print the losses of a run in sentences and as a table; nothing where it has no clean side to compare with."""
-    from ohr.cli.display.repeats import print_repeats
+    from ohr.cli.display.repeats import repeats_in_words
     from ohr.report.headlines import headline
     from ohr.report.views.losses import hypotheses, losses_by_pipeline
     from ohr.results.derived.losses import distinctive, read_losses
@@ -22,9 +72,28 @@ def print_losses(run: "Run") -> None:
         say("exploratory, not corrected for the number of comparisons:")
     for line in headline(run):
         say(line)
-    print_repeats(run)
+    for line in repeats_in_words(run):
+        say(line)
     if not losses:
         return
     say()
     say_by_stage(losses_by_pipeline, losses)
     say()
+
+
+def print_tables(run: "Run") -> None:
+    """Print every table of a finished run that a screen shows: losses, scores, costs, and its warnings."""
+    from ohr.report.views import protocol
+    from ohr.report.views.scores import curve, curve_points
+    from ohr.report.views.sections import for_screen
+
+    scores_pages = bool(run.page_headline)
+    if scores_pages:  # then the text itself is the benchmark's first number
+        say_views(protocol.short_views(run))
+    print_losses(run)
+    if points := curve_points(run):
+        say_by_stage(curve, points)
+    if not scores_pages:
+        say_views(protocol.short_views(run))
+    say_views(for_screen(run))
+    say_first("warnings:", grouped(run.manifest["warnings"]))

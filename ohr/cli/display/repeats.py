@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ohr.cli.display.console import say
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -12,15 +11,13 @@ _FLAG = 0.01
 """Chance below which as many missed intervals are worth a warning."""
 
 
-def print_repeats(run: "Run") -> None:
-    """Print what conditions that were run twice differ by; nothing where none was."""
-
+def repeats_in_words(run: "Run") -> list[str]:
+    """Return what conditions that were run twice differ by; nothing where none was."""
     rows = run.rows("repeats")
     twice, draws = [[row for row in rows if row["kind"] == kind] for kind in ("twice", "draws")]
     if not twice:  # draws alone are replicates, which nobody asked to compare
-        return
-    for line in (*_twice(twice), *_draws(draws)):
-        say(line)
+        return []
+    return [*_twice(twice), *_draws(draws)]
 
 
 def _twice(rows: list[dict[str, Any]]) -> list[str]:

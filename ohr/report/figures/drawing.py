@@ -16,6 +16,7 @@ from ohr.report.figures.effort import effort
 from ohr.report.figures.panels import Axis, NothingToDraw
 from ohr.report.figures.ratios import ratios
 from ohr.report.figures.saving import USUAL, check_formats, save
+from ohr.report.figures.summary import summary
 from ohr.report.figures.survival import survival
 from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.points import has_sweep, read_points
@@ -65,8 +66,9 @@ def draw(
 
     Where some noise has several levels, these are curves against r_noise and against evidence loss; otherwise the
     conditions side by side. A run whose benchmark has no ground truth has no evidence loss; without evidence it has no
-    r_noise either: then its knowledge bases are drawn one after the other. A run with losses by stage, with facts, or
-    with protocol numbers that are compared with clean pages has figures of these too.
+    r_noise either: then its knowledge bases are drawn one after the other. A run with losses has a figure of its
+    summary; one with losses by stage, with facts, or with protocol numbers that are compared with clean pages has
+    figures of these too.
 
     Args:
         run: to draw.
@@ -105,7 +107,13 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
     if wanted.x is not None:
         yield _FILES[wanted.x], performance(run, wanted.x, wanted)
         return
-    further = {"decomposition": decomposition, "survival": survival, "ratios": ratios, "effort": effort}
+    further = {
+        "summary": summary,
+        "decomposition": decomposition,
+        "survival": survival,
+        "ratios": ratios,
+        "effort": effort,
+    }
     others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run, wanted))]
     try:
         if has_sweep((point.noise, point.condition) for point in read_points(run, group=ALL)):

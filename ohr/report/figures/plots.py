@@ -9,6 +9,7 @@ from ohr.report.figures.curves import performance
 from ohr.report.figures.decomposition import decomposition
 from ohr.report.figures.effort import effort
 from ohr.report.figures.panels import Axis
+from ohr.report.figures.summary import summary
 from ohr.report.figures.wanted import Look, Wanted
 from ohr.results.run import Run
 
@@ -28,6 +29,14 @@ class Plots:
     """
 
     run: Run
+
+    def summary(self, style: Look = "paper", width: float | None = None) -> "Figure":
+        """Draw the verdict on each condition, under what the noise costs.
+
+        Args:
+            style: as of `performance`, as is `width`.
+        """
+        return summary(self.run, Wanted(None, None, (), style, width))
 
     def performance(
         self,

@@ -10,6 +10,7 @@ from ohr.report.headlines import headline as sentences
 from ohr.report.html.charts import chart_data
 from ohr.report.leaderboard.runs import run_leaderboards
 from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked, published_on
+from ohr.report.summary import Summary, summarize
 from ohr.report.views.boards import leaderboard
 from ohr.report.views.scores import analyses, confused, headline_rows
 from ohr.report.views.sections import SECTIONS
@@ -27,13 +28,15 @@ class Findings:
     Args:
         run: that is shown.
         facts: label and value, for the top of the page.
-        headline: the result in sentences.
+        summary: the result in one minute.
+        headline: the result in sentences, in statistical form.
         charts: data of each chart, by name.
         sections: title, and the tables in it, by the section's name.
     """
 
     run: Run
     facts: Sequence[tuple[str, str]]
+    summary: Summary
     headline: Sequence[str]
     charts: Mapping[str, Any]
     sections: Mapping[str, Sequence[View]] = field(default_factory=dict)
@@ -66,7 +69,7 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False)
     if not pages:
         note = {**note, "words": _NOT_MEASURED}
     charts = chart_data(run, [row for row in points if row["metric"] == run.headlines[row["stage"]]])
-    return Findings(run, _facts(run, points), sentences(run), charts, sections, note)
+    return Findings(run, _facts(run, points), summarize(run), sentences(run), charts, sections, note)
 
 
 _NOT_MEASURED = (

@@ -11,6 +11,7 @@ import ohr
 from ohr import extras
 from ohr.report.headlines import VERDICTS
 from ohr.report.html.findings import Findings
+from ohr.report.summary import ROWS
 from ohr.report.views.view import View
 
 HEADINGS: tuple[tuple[str, str, str], ...] = (
@@ -97,6 +98,7 @@ def render(
         folded=_folded,
         manifest=_manifest,
         verdicts=_VERDICTS,
+        first_rows=ROWS,
         css=_asset(*_STYLES),
         scripts=[_asset(name) for name in _SCRIPTS],
     )

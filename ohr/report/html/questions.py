@@ -119,10 +119,11 @@ class QuestionList:
 
     def _read(self, pipeline: int, condition: int) -> tuple[Floats, Flags]:
         """Read the score of each question in a cell, its mean over replicates, and whether it failed."""
-        place = self._cells.get((self.pipelines[pipeline], self.conditions[condition]))
-        if place is None:
+        name = next(iter(self.pipelines[pipeline : pipeline + 1]), None)  # a run that scores pages alone has none
+        place = self._cells.get((name, self.conditions[condition])) if name else None
+        if name is None or place is None:
             return np.full(len(self.ids), np.nan), np.zeros(len(self.ids), dtype=bool)
-        cell = self._scores.read(place).only([self.pipelines[pipeline].metric])
+        cell = self._scores.read(place).only([name.metric])
         return cell.values[0], cell.failed[0]
 
     def lost(self, pipeline: int, condition: int) -> Floats:

@@ -54,6 +54,20 @@ def test_nothing_runs_over_a_phone(browser, pages):
             assert page.evaluate("document.querySelector('dialog').scrollWidth") <= 390
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_screen_has_the_verdicts_and_what_to_do(browser, pages, scheme):
+    look = {"viewport": {"width": 1280, "height": 720}, "color_scheme": scheme}
+    with opened(browser, f"file://{pages}/plain.html", **look) as page:
+        tops = [page.locator(part).first.bounding_box()["y"] for part in ("h1", ".lead", ".minute", ".todo", ".facts")]
+        assert tops == sorted(tops) and tops[-2] < 720
+        gauges = page.locator(".minute .gauge")
+        assert gauges.count() >= 2
+        assert all(" points left of " in gauge.get_attribute("aria-label") for gauge in gauges.all())
+        assert not page.locator(".headline").is_visible()
+        page.get_by_text("The same in statistical form").click()
+        assert page.locator(".headline").is_visible()
+
+
 def test_tables_fit_on_printed_paper(browser, pages):
     with opened(browser, f"file://{pages}/plain.html", viewport={"width": 720, "height": 1000}) as page:
         page.emulate_media(media="print")

@@ -1,0 +1,184 @@
+"""Advice on what a run shows: the repair, the engine, and the documents that its open questions need."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import isinf
+
+import numpy as np
+
+from ohr.errors import DataError
+from ohr.messages.wording import counted, named
+from ohr.report.headlines import kind
+from ohr.report.lead import PARTS, in_points, loss_by_stage, named_noise, rounded
+from ohr.results.derived.comparison import Candidate, Pair, judged
+from ohr.results.derived.losses import Loss
+from ohr.results.derived.pairs import cell_of, paired, silent_cells
+from ohr.results.run import Run
+from ohr.results.score_arrays import Floats, Place, ScoreTable
+from ohr.results.tables.groups import ALL, STAGES
+from ohr.runner.power import LOSSES, design_of, pilots
+from ohr.statistics.comparison import ALPHA
+from ohr.statistics.planning import documents_needed
+
+_GAINS = {
+    "gain_of_repairing_index": ("Repair the index first: with a clean index alone", "clean text to read"),
+    "gain_of_repairing_reading": ("Repair the text that is read first: with clean text to read alone", "a clean index"),
+}
+"""Gains by stage: what the repair is, and what the other one is."""
+_NO_ENGINE = "ground_truth"
+_MOST_GROUPS = 3  # groups of engines that one sentence holds
+
+
+def advice(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss], lead: Loss) -> list[str]:
+    """Return what to do, in sentences.
+
+    Args:
+        run: to read.
+        whole: its losses in the headline metrics.
+        chosen: those that its summary shows.
+        lead: the largest loss that is shown; where none is, the largest difference.
+
+    Raises:
+        DataError: a table is missing or damaged.
+    """
+    sentences = (_repair(run, chosen, lead), _engines(run, lead), _documents(run, whole, chosen))
+    return [sentence for sentence in sentences if sentence]
+
+
+def advice_on_engines(run: Run) -> list[str]:
+    """Return what a run without losses shows of its engines, in the last stage that it evaluates."""
+    return [sentence for sentence in (_engines(run, None),) if sentence]
+
+
+def _repair(run: Run, chosen: Sequence[Loss], lead: Loss) -> str:
+    """Return what the larger repair brings back of the lead, or of the largest loss that is shown and decomposed."""
+    shown = sorted((loss for loss in chosen if kind(loss) == "loss"), key=lambda loss: (loss != lead, -loss.lost))
+    loss, parts = next(((loss, parts) for loss in shown if (parts := loss_by_stage(run, loss))), (lead, {}))
+    gains = sorted((name for name in _GAINS if name in parts), key=lambda name: -parts[name]["value"])
+    if not gains or not parts[gains[0]]["low"] > 0:
+        return ""
+    (first, other), (value, low, high) = _GAINS[gains[0]], (parts[gains[0]][end] for end in ("value", "low", "high"))
+    second = parts[gains[1]]["value"]
+    instead = f"; {other} alone brings back {rounded(second)}" if second > 0 else ""
+    back = f"{rounded(value)} of the {in_points(loss.lost)} that {named_noise(loss)} costs come back"
+    return f"{first}, {back} [95% interval {rounded(low)} to {rounded(high)}]{instead}."
+
+
+# --- documents --------------------------------------------------------------------------------------------
+
+
+def _documents(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss]) -> str:
+    """Return how many documents would settle the largest difference that is open, of the last stage that has one."""
+    unknown = [loss for loss in chosen if kind(loss) in ("open", "")]
+    if not unknown:
+        return ""
+    loss = max((loss for loss in unknown if loss.stage == unknown[-1].stage), key=lambda loss: loss.lost)
+    size = design_of((row["document"] for row in run.rows("questions", ["document"])), 1)
+    cell = {part: getattr(loss, part) for part in ("stage", "condition", *PARTS) if getattr(loss, part)}
+    margin, others = run.choices.margin, sum(other.stage == loss.stage for other in whole)
+    try:
+        pilot, source = pilots(run, size, **cell)[0], ""
+        size = replace(size, draws=pilot.parts.made)
+        size_of_loss = loss.lost
+    except DataError:  # too few documents to know how much they vary
+        pilot, source = pilots(None, size)[0], ", if they vary as in other studies"
+        size_of_loss = max(loss.lost, LOSSES[1])
+    design = (pilot.parts, size.per_document, size.draws, size.cv)
+    if size_of_loss > margin:
+        needed = documents_needed(size_of_loss, *design, alpha=ALPHA / others)
+        seen = ", the size seen here" if size_of_loss == loss.lost else ""
+        what = f"that {named_noise(loss)} costs {in_points(size_of_loss)}{seen}"
+    else:
+        needed = documents_needed(margin, *design, aim="equivalence")
+        what = f"that {named_noise(loss)} does not cost more than {in_points(margin)}, if it costs nothing"
+    if isinf(needed) or needed <= loss.documents:
+        return ""
+    return f"About {counted(int(needed), 'document')} would show {what}, in four of five studies like this one{source}."
+
+
+# --- engines ----------------------------------------------------------------------------------------------
+
+
+def _engines(run: Run, lead: Loss | None) -> str:
+    """Return which engine loses least where conditions differ in the engine only, all their pairs judged together."""
+    if not (groups := _engine_groups(run)):
+        return ""
+    table, silent = ScoreTable.of(run), silent_cells(run)
+    part = table.questions.part("evidence_source", ALL)
+    places = _places(table, lead, {condition for group in groups for condition in group})
+    metric = run.headlines[next(iter(places.values())).stage] if places else ""
+    values: dict[str, Floats] = {}
+    candidates = []
+    for group in groups:
+        conditions = [condition for condition in group if condition in places]
+        cells = {condition: table.read(places[condition]).only([metric]) for condition in conditions}
+        values |= {condition: cell.values[0][part.places] for condition, cell in cells.items()}
+        for first, second in combinations(conditions, 2):
+            failed = cells[first].failed[0][part.places] | cells[second].failed[0][part.places]
+            sides = places[first], places[second]
+            answered = not any(cell_of(side) in silent for side in sides)
+            scores = paired(values[first], values[second])
+            if not np.isnan(scores).all():
+                candidates.append(Candidate("", *sides, metric, scores, failed, answered))
+    if not candidates:
+        return ""
+    pairs = judged(candidates, part.clusters, run.choices.margin)
+    return _ranking(groups, pairs, len(part.clusters.counts))
+
+
+def _engine_groups(run: Run) -> list[dict[str, str]]:
+    """Group the conditions that differ in their OCR engine only: condition to engine, several a group."""
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
+    for base in run.manifest["spec"].get("knowledge_bases", ()):
+        engine = base.get("ocr", {})
+        if "condition" in base and engine.get("kind", _NO_ENGINE) != _NO_ENGINE and not base.get("again_of"):
+            rest = {name: base.get(name) for name in ("image_noise", "text_noise", "retrievers", "target")}
+            groups[json.dumps(rest, sort_keys=True)].setdefault(base["condition"], json.dumps(engine, sort_keys=True))
+    return [group for group in groups.values() if len(set(group.values())) > 1]
+
+
+def _places(table: ScoreTable, lead: Loss | None, conditions: set[str]) -> dict[str, Place]:
+    """Find a pipeline's cell for each condition: the lead's, or the first one of the last stage."""
+    stage = lead.stage if lead else next((name for name in reversed(STAGES) if table.of_stage(name)), "")
+    places = [place for place in table.of_stage(stage) if place.condition in conditions]
+    pipeline = (
+        tuple(getattr(lead, name) or None for name in PARTS) if lead else places[0].pipeline[1:] if places else ()
+    )
+    return {place.condition: place for place in places if place.pipeline[1:] == pipeline}
+
+
+def _ranking(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documents: int) -> str:
+    """Put the engines of some groups into a sentence: who is shown to lose less, and who cannot be told apart."""
+    phrases = []
+    for group in groups:
+        mine = [pair for pair in pairs if pair.first.condition in group]
+        means = {pair.first.condition: pair.first_mean for pair in mine}
+        means |= {pair.second.condition: pair.second_mean for pair in mine}
+        if not means:
+            continue
+        best = max(means, key=lambda condition: means[condition])
+        beaten = [rival for rival in means if rival != best and any(_beats(pair, best, rival) for pair in mine)]
+        rest = [rival for rival in means if rival not in (best, *beaten)]
+        phrase = f"{best} loses {'less' if rest else 'least, less'} than {named(beaten)}"
+        apart = f"{named([best, *rest])} cannot be told apart with {counted(documents, 'document')}"
+        phrases.append(
+            f"{phrase}, and does not differ clearly from {named(rest)}"
+            if beaten and rest
+            else phrase
+            if beaten
+            else apart
+        )
+    more = (
+        f"; {counted(len(phrases) - _MOST_GROUPS, 'more group')} of conditions" if len(phrases) > _MOST_GROUPS else ""
+    )
+    return f"Engines: {'; '.join(phrases[:_MOST_GROUPS])}{more}." if phrases else ""
+
+
+def _beats(pair: Pair, best: str, rival: str) -> bool:
+    sign = 1 if (pair.first.condition, pair.second.condition) == (best, rival) else -1
+    if sign < 0 and (pair.second.condition, pair.first.condition) != (best, rival):
+        return False
+    return pair.shown and sign * pair.found.difference.mean > 0

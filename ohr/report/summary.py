@@ -1,0 +1,281 @@
+"""A run in one minute: what noise costs and where, a verdict for each condition in words, and what to do."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan, nan
+from statistics import fmean
+
+from ohr.messages.wording import counted, named
+from ohr.report.advice import advice, advice_on_engines
+from ohr.report.headlines import has_crashed, kind, lacking, what_failed
+from ohr.report.lead import PARTS, in_points, lead_sentence, metric_of, page_sentence, rounded, staged
+from ohr.results.derived.losses import Loss, distinctive, read_losses
+from ohr.results.run import Run
+from ohr.results.tables.groups import STAGES
+
+ROWS = 8
+"""Conditions that a first screen has room for."""
+
+_MOST_ADVICE = 4
+_MOST_OTHERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The verdict on one condition at one stage.
+
+    Args:
+        kind: as in `headlines.kind`.
+        words: the verdict in words.
+        short: the same where there is little room.
+        clean: mean score on clean text, in [0, 1].
+        left: mean score under the condition.
+        low: of the loss's interval that holds for all comparisons of the stage together; nan where there is none.
+        high: as `low`.
+        others: pipelines with another verdict; "" where there are none.
+    """
+
+    kind: str
+    words: str
+    short: str
+    clean: float
+    left: float
+    low: float
+    high: float
+    others: str
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval of what is left, as it is drawn: within the scale."""
+        return max(0.0, self.clean - self.high), min(1.0, self.clean - self.low)
+
+    @property
+    def is_judged(self) -> bool:
+        """Report whether there is something to draw: a bar of what failed would measure the failures."""
+        return not isnan(self.left)
+
+    @property
+    def has_interval(self) -> bool:
+        """Report whether the documents were enough for an interval."""
+        return not isnan(self.low)
+
+    @property
+    def top(self) -> float:
+        """The largest score that is drawn."""
+        return max(value for value in (self.clean, self.left, self.ends[1]) if not isnan(value))
+
+    @property
+    def picture(self) -> str:
+        """The bar in words, for who does not see it."""
+        interval = f"; 95% interval of the loss {rounded(self.low)} to {rounded(self.high)}"
+        return f"{in_points(self.left)} left of {rounded(self.clean)}{interval if self.has_interval else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One condition, with a cell for each stage of the summary; None where the stage has no comparison."""
+
+    condition: str
+    noise: str
+    level: str
+    cells: tuple[Cell | None, ...]
+
+    @property
+    def name(self) -> str:
+        """The noise with its level."""
+        return f"{self.noise} {self.level}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The findings that the page, the terminal and a figure begin with.
+
+    Args:
+        lead: what noise costs and where; or what can be said instead.
+        stages: that have a comparison, in words.
+        lines: a verdict for each condition, in the run's order.
+        advice: what to do, in sentences.
+        compared: what the verdicts are of: documents, questions, the pipeline, and metrics that are not usual.
+        leading: the condition that the lead is about.
+        hypotheses: how many of those that the spec wrote down held; "" where it has none.
+    """
+
+    lead: str
+    stages: tuple[str, ...]
+    lines: tuple[Line, ...]
+    advice: tuple[str, ...] = ()
+    compared: str = ""
+    leading: str = ""
+    hypotheses: str = ""
+
+    @property
+    def tops(self) -> tuple[float, ...]:
+        """The end of the scale at each stage: everything that is drawn there fits."""
+        columns = zip(*(line.cells for line in self.lines), strict=True)
+        return tuple(max((cell.top for cell in column if cell), default=0.0) or 1.0 for column in columns)
+
+    def first(self, most: int) -> list[Line]:
+        """Return at most so many lines: that of the lead, then of each noise its last and its first level."""
+        if len(self.lines) <= most:
+            return list(self.lines)
+        levels: dict[str, list[Line]] = defaultdict(list)
+        for line in self.lines:
+            levels[line.noise].append(line)
+        ranked = [line for line in self.lines if line.condition == self.leading]
+        ranked += [lines[-1] for lines in levels.values()] + [lines[0] for lines in levels.values()]
+        chosen = list(dict.fromkeys(line.condition for line in ranked))[:most]
+        return [line for line in self.lines if line.condition in chosen]
+
+    def left_out(self, most: int) -> str:
+        """Name the conditions that `first` leaves out; "" where it leaves out none."""
+        chosen = self.first(most)
+        return named([line.name for line in self.lines if line not in chosen])
+
+
+def summarize(run: Run) -> Summary:
+    """Sum up a run: its verdicts, and what to do.
+
+    Raises:
+        DataError: a table is missing or damaged.
+    """
+    whole, failed = _headline_losses(run), what_failed(run.manifest)
+    if not whole:
+        todo = [*failed, *advice_on_engines(run), lacking(run)[1]]
+    else:
+        lead = _leading(whole)
+        todo = [*failed, *advice(run, whole, _chosen(whole, lead), lead)]
+    return replace(verdicts(run), advice=tuple(todo[:_MOST_ADVICE]), hypotheses=_hypotheses(run))
+
+
+def verdicts(run: Run) -> Summary:
+    """Sum up what noise costs under each condition, without advice.
+
+    Raises:
+        DataError: a table is missing or damaged.
+    """
+    whole = _headline_losses(run)
+    if not whole:
+        said = f"This run cannot show a cost of noise: {lacking(run)[0]}."
+        return Summary(" ".join(filter(None, (page_sentence(run), said))), (), ())
+    names = dict(zip(whole, (loss.system for loss in distinctive(whole)), strict=True))
+    lead = _leading(whole)
+    chosen = _chosen(whole, lead)
+    heads = {loss.stage: staged(loss) for loss in chosen}
+    return Summary(
+        lead_sentence(run, chosen, lead if kind(lead) == "loss" else None, names[lead]),
+        tuple(heads.values()),
+        _lines(whole, chosen, tuple(heads), names, run.choices.margin),
+        compared=_compared(chosen, lead, names[lead]),
+        leading=lead.condition,
+    )
+
+
+def _headline_losses(run: Run) -> list[Loss]:
+    return [loss for loss in read_losses(run) if loss.metric == run.headlines[loss.stage]]
+
+
+# --- the pipeline that is summed up -----------------------------------------------------------------------
+
+
+def _leading(losses: Sequence[Loss]) -> Loss:
+    """Choose the largest loss that is shown: of the last stage that shows any, in the best pipeline on clean text.
+
+    Where none is shown, it is the largest difference of the last stage.
+    """
+    stages = [stage for stage in reversed(STAGES) if any(loss.stage == stage for loss in losses)]
+    ranked = [_ranked([loss for loss in losses if loss.stage == stage]) for stage in stages]
+    candidates = [pipelines[0] for pipelines in ranked] + [mine for pipelines in ranked for mine in pipelines[1:]]
+    for mine in candidates:
+        if shown := [loss for loss in mine if kind(loss) == "loss"]:
+            return max(shown, key=lambda loss: loss.lost)
+    return max(candidates[0], key=lambda loss: loss.lost)
+
+
+def _ranked(losses: Sequence[Loss]) -> list[list[Loss]]:
+    """Group the losses of a stage by pipeline, the best clean score first: no pipeline is chosen by its loss."""
+    pipelines: dict[tuple[str, ...], list[Loss]] = defaultdict(list)
+    for loss in losses:
+        pipelines[tuple(getattr(loss, part) for part in PARTS)].append(loss)
+    return sorted(pipelines.values(), key=lambda mine: -fmean(loss.clean for loss in mine))
+
+
+def _chosen(losses: Sequence[Loss], lead: Loss) -> list[Loss]:
+    """Return the losses of one pipeline at each stage: the lead's, or the best that shares its parts."""
+    chosen = []
+    for stage in STAGES:
+        here = [loss for loss in losses if loss.stage == stage]
+        fitting = [loss for loss in here if _fits(loss, lead)]
+        chosen += [loss for mine in _ranked(fitting or here)[:1] for loss in mine]
+    return chosen
+
+
+def _fits(loss: Loss, lead: Loss) -> bool:
+    parts = [(getattr(loss, part), getattr(lead, part)) for part in PARTS]
+    return all(mine == other or not (mine and other) for mine, other in parts)
+
+
+def _hypotheses(run: Run) -> str:
+    held = [row["held"] for row in run.rows("hypotheses", ["held"])]
+    if not held:
+        return ""
+    unjudged = f"; {held.count(None)} cannot be judged" if None in held else ""
+    return f"{held.count(True)} of {counted(len(held), 'hypothesis', 'hypotheses')} of the spec held{unjudged}."
+
+
+def _compared(chosen: Sequence[Loss], lead: Loss, system: str) -> str:
+    metrics = dict.fromkeys(metric for loss in chosen if (metric := metric_of(loss)))
+    parts = [f"{counted(lead.documents, 'document')}, {counted(lead.pairs, 'question')}"]
+    return "; ".join(parts + [f"with {system}"] * bool(system) + [f"scored by {named(list(metrics))}"] * bool(metrics))
+
+
+# --- the verdicts -----------------------------------------------------------------------------------------
+
+
+def _lines(
+    whole: Sequence[Loss], chosen: Sequence[Loss], stages: Sequence[str], names: Mapping[Loss, str], margin: float
+) -> tuple[Line, ...]:
+    by_condition: dict[str, dict[str, Loss]] = defaultdict(dict)
+    for loss in chosen:
+        by_condition[loss.condition][loss.stage] = loss
+    lines = []
+    for condition, by_stage in by_condition.items():
+        cells = [
+            _cell(by_stage[stage], _others(by_stage[stage], whole, names, margin), margin)
+            if stage in by_stage
+            else None
+            for stage in stages
+        ]
+        some = next(iter(by_stage.values()))
+        lines.append(Line(condition, some.noise, some.level, tuple(cells)))
+    return tuple(lines)
+
+
+def _cell(loss: Loss, others: str, margin: float) -> Cell:
+    words, short = _verdict(loss, margin)
+    measured = (nan, nan, nan) if kind(loss) == "failed" else (loss.mean, loss.wide_low, loss.wide_high)
+    return Cell(kind(loss), words, short, loss.clean, *measured, others)
+
+
+def _others(loss: Loss, whole: Sequence[Loss], names: Mapping[Loss, str], margin: float) -> str:
+    """Name the pipelines with another verdict on the same condition at the same stage."""
+    rivals = [other for other in whole if (other.stage, other.condition) == (loss.stage, loss.condition)]
+    others = [f"{names[other]}: {_verdict(other, margin)[1]}" for other in rivals if kind(other) != kind(loss)]
+    more = len(others) - _MOST_OTHERS
+    return "; ".join(others[:_MOST_OTHERS]) + (f"; {more} more differ" if more > 0 else "")
+
+
+def _verdict(loss: Loss, margin: float) -> tuple[str, str]:
+    """Return the verdict on a loss in words, and where there is little room; all comparisons are judged together."""
+    few, limit = counted(loss.documents, "document"), in_points(margin)
+    unjudged = "too much failed" if has_crashed(loss) else "hardly any answer"
+    verdicts = {
+        "loss": (f"costs {in_points(loss.lost)}", f"costs {rounded(loss.lost)} of {in_points(loss.clean)}"),
+        "gain": (f"gains {in_points(-loss.lost)}",) * 2,
+        "same": (f"does not cost more than {limit}", f"not more than {limit}"),
+        "identical": ("no question changed",) * 2,
+        "failed": (f"not judged: {unjudged}", f"not judged: {unjudged}"),
+    }
+    if kind(loss) == "loss" and loss.verdict == "small":
+        return (f"costs less than {limit}",) * 2
+    return verdicts.get(kind(loss), (f"unclear with {few}", "unclear"))

@@ -1,0 +1,314 @@
+"""The summary of runs that never were: what it says, and what it does not."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.cli.display.losses import print_summary
+from ohr.report.figures.panels import NothingToDraw
+from ohr.report.headlines import headline
+from ohr.report.lead import in_points, rounded
+from ohr.report.summary import ROWS, summarize
+from ohr.results.derived.derive import derive
+from ohr.results.run import Run
+from ohr.results.tables.table_files import Tables
+
+PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
+RNG = np.random.default_rng(3)
+
+
+def finished(run, protocol=PROTOCOL, failures=None, **spec):
+    run.close()
+    known = {"margin": 0.02, "strata": "auto", "knowledge_bases": [], "hypotheses": [], **spec}
+    manifest = {"status": "finished", "spec": known, "protocol": protocol, "failures": failures or {}}
+    (run.folder / "manifest.json").write_text(json.dumps(manifest))
+    derive(run.folder, {})
+    return Run(run.folder)
+
+
+def add(run, scores, stage="retrieval", metric="lcs", **pipeline):
+    """Append the clean text and conditions of a pipeline: condition to the score of each question, or of all."""
+    for condition, values in {"clean": 1.0, **scores}.items():
+        level = condition.partition("-")[2]
+        base = run.base(condition, kind="semantic" if condition != "clean" else "none", level=level)
+        values = [values] * run.count if isinstance(values, float) else values
+        if stage == "retrieval" and pipeline.get("retriever", "bm25") == "bm25":
+            run.page_scores(base, values)
+        run.score(base, {metric: values}, stage, **pipeline)
+
+
+def halved(count, share):
+    """Scores of which a share is lost, spread over all documents."""
+    return [0.0 if number % 10 < 10 * share else 1.0 for number in range(count)]
+
+
+def words(summary):
+    return {line.name: [cell and cell.words for cell in line.cells] for line in summary.lines}
+
+
+def test_the_lead_is_the_largest_loss_of_the_last_stage_that_shows_one(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.2": halved(120, 0.2), "blur-0.7": halved(120, 0.6)})
+    add(run, {"blur-0.2": 1.0, "blur-0.7": halved(120, 0.3)}, "overall", "f1", generator="model")
+    summary = summarize(finished(run))
+    assert summary.lead.startswith("Blur (0.7) costs 30 of 100 points of answers end to end with bm25 [95% interval ")
+    assert summary.stages == ("retrieval", "answers end to end")
+    assert words(summary) == {
+        "blur 0.2": ["costs 20 points", "no question changed"],
+        "blur 0.7": ["costs 60 points", "costs 30 points"],
+    }
+    assert summary.lines[1].cells[1].picture.startswith("70 points left of 100; 95% interval of the loss ")
+    assert summary.compared == "12 documents, 120 questions; with bm25"
+
+
+def test_answers_that_show_nothing_are_said_beside_retrieval_that_does(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.7": halved(120, 0.6)})
+    noise = [float(value) for value in RNG.random(120) > 0.5]
+    add(run, {"clean": [1 - value for value in noise], "blur-0.7": noise}, "overall", "f1", generator="model")
+    lead = summarize(finished(run)).lead
+    assert lead.startswith("Blur (0.7) costs 60 of 100 points of retrieval with bm25 [")
+    assert lead.endswith(
+        " 12 documents are too few to show whether blur (0.7) costs more than 2 points of answers end to end."
+    )
+
+
+def test_the_pipeline_is_the_best_on_clean_text_whatever_it_loses_and_others_that_differ_are_named(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.7": halved(120, 0.2)}, retriever="bm25")
+    add(run, {"clean": halved(120, 0.1), "blur-0.7": 0.0}, retriever="dense")
+    add(run, {"clean": 0.5, "blur-0.7": 0.5}, retriever="other")
+    summary = summarize(finished(run))
+    assert summary.lead.startswith("Blur (0.7) costs 20 of 100 points of retrieval with bm25")
+    (line,) = summary.lines
+    assert line.cells[0].others == "other: no question changed"  # dense loses too
+
+
+def test_every_verdict_is_that_of_the_comparisons_judged_together(runs):
+    run = runs.make(240, 24)
+    lost = [0.9 * value for value in halved(240, 0.4)]
+    few = [0.0 if number == 5 else 0.9 for number in range(240)]
+    even = [0.91 if number % 2 else 0.89 for number in range(240)]
+    add(run, {"clean": 0.9, "lost-1": lost, "open-1": few, "even-1": even, "tiny-1": 0.895, "none-1": 0.9})
+    found = finished(run)
+    assert words(summarize(found)) == {
+        "lost 1": ["costs 36 points"],
+        "open 1": ["unclear with 24 documents"],
+        "even 1": ["does not cost more than 2 points"],
+        "tiny 1": ["costs less than 2 points"],
+        "none 1": ["no question changed"],
+    }
+    assert headline(found)[0].startswith("Retrieval (LCS): 2 of 5 comparisons with clean text show a loss")
+
+
+def test_a_gain_is_no_loss(runs):
+    run = runs.make(120)
+    add(run, {"clean": halved(120, 0.5), "sharp-1": 1.0})
+    summary = summarize(finished(run))
+    assert words(summary) == {"sharp 1": ["gains 50 points"]}
+    assert summary.lead == (
+        "With sharp (1), 50 points of retrieval are gained over clean text. No condition costs more than the margin of "
+        "2 points of retrieval."
+    )
+
+
+def test_a_metric_that_is_not_usual_is_named(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.7": halved(120, 0.3)}, "overall", "accuracy", generator="model")
+    summary = summarize(finished(run, {**PROTOCOL, "answer": ["accuracy"]}))
+    assert summary.lead.startswith("Blur (0.7) costs 30 of 100 points of answers end to end (accuracy) with bm25 [")
+    assert summary.compared.endswith("; scored by accuracy")
+
+
+# --- runs of which little can be said ---------------------------------------------------------------------
+
+
+def test_a_run_without_clean_text_says_what_helps(runs):
+    run = runs.make(12)
+    noisy = run.base("blur-0.5", kind="semantic")
+    run.page_scores(noisy, [0.5] * 12)
+    run.score(noisy, {"lcs": [0.5] * 12})
+    summary = summarize(finished(run))
+    assert summary.lead == "This run cannot show a cost of noise: it has no condition without noise."
+    assert summary.lines == () and "- name: ground_truth" in summary.advice[-1]
+
+
+def test_a_run_that_scores_pages_alone_says_how_they_score(runs):
+    run = runs.make(24)
+    for condition, kind, score in (("clean", "none", 0.9), ("blur-0.5", "semantic", 0.4)):
+        run.score(run.base(condition, kind=kind), {"facts": [score] * 24}, "page", retriever=None)
+    summary = summarize(finished(run, {**PROTOCOL, "page": ["facts"]}))
+    assert summary.lead == (
+        "The text of the pages (facts) scores 90 points under clean, and 40 points under blur-0.5. This run cannot "
+        "show a cost of noise: it scores the text of the pages, and asks no question."
+    )
+    assert summary.advice == ("Add `retrieval` to `evaluate`.",)
+
+
+def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):
+    run = runs.make(10, 1)
+    add(run, {"blur-0.5": 0.5})
+    summary = summarize(finished(run))
+    assert summary.lead == "1 document is too few to show whether blur (0.5) costs more than 2 points of retrieval."
+    assert words(summary) == {"blur 0.5": ["unclear with 1 document"]}
+    (advice,) = summary.advice
+    assert advice.startswith("About ") and advice.endswith(" studies like this one, if they vary as in other studies.")
+    assert not summary.lines[0].cells[0].has_interval
+
+
+def test_a_run_of_which_all_is_open_claims_nothing(runs):
+    run = runs.make(48)
+    before, after = (RNG.random(48) for _ in range(2))
+    add(run, {"clean": before, "blur-0.2": after, "blur-0.5": after[::-1]})
+    summary = summarize(finished(run))
+    assert summary.lead.startswith("12 documents are too few to show whether blur (0.")
+    assert summary.lead.endswith(") and 1 other condition cost more than 2 points of retrieval.")
+    assert "costs" not in " ".join(cell.words for line in summary.lines for cell in line.cells)
+
+
+def test_failures_in_half_of_the_pages_are_said_before_anything_else(runs):
+    run = runs.make(60)
+    broken = {f"q{number}" for number in range(0, 60, 2)}
+    for condition, kind, failed in (("clean", "none", set()), ("blur-0.5", "semantic", broken)):
+        base = run.base(condition, kind=kind, level="0.5")
+        run.page_scores(base, [1.0] * 60)
+        run.score(base, {"lcs": [float(f"q{number}" not in failed) for number in range(60)]}, failed=failed)
+    reasons = [{"stage": "ocr", "reason": "out of memory", "items": 6, "first": "a page 1"}]
+    summary = summarize(finished(run, failures={"items": 6, "reasons": reasons}))
+    assert summary.lead.startswith(
+        "1 of 1 comparison cannot be judged: more than 10% of the questions failed on a side"
+    )
+    assert words(summary) == {"blur 0.5": ["not judged: too much failed"]}
+    assert not summary.lines[0].cells[0].is_judged  # a bar would measure the failures
+    assert summary.advice[0].startswith("6 items failed, ocr: out of memory. Repair that and run the spec again")
+
+
+# --- what to do -------------------------------------------------------------------------------------------
+
+
+def decomposed(folder, **quantities):
+    about = {"stage": "retrieval", "condition": "blur-0.7", "chunker": None, "retriever": "bm25", "generator": None}
+    rest = {"se": 0.1, "df": 9.0, "n": 120, "failed": 0, "documents": 12, "note": "", "metric": "lcs"}
+    with Tables(folder, ("decomposition",)) as tables:
+        for name, (value, low, high) in quantities.items():
+            row = {**about, **rest, "evidence_source": "all", "quantity": name}
+            tables.append_rows("decomposition", [{**row, "value": value, "low": low, "high": high}])
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        ((0.55, 0.50, 0.60), "; about nine tenths of that is lost when the noisy index is searched."),
+        ((0.59, 0.55, 0.63), "; nearly all of that is lost when the noisy index is searched."),
+        ((0.50, 0.32, 0.68), "; more than half of that is lost when the noisy index is searched."),
+        ((0.50, 0.10, 0.90), "]."),
+        ((0.31, 0.27, 0.35), "; about half of that is lost when the noisy index is searched."),
+    ],
+)
+def test_the_place_of_a_loss_is_said_as_its_interval_allows(runs, share, said):
+    run = runs.make(120)
+    add(run, {"blur-0.7": halved(120, 0.6)})
+    found = finished(run)
+    gains = {"gain_of_repairing_index": (0.5, 0.4, 0.6), "gain_of_repairing_reading": (0.05, -0.02, 0.1)}
+    rest = {"total": (0.6, 0.5, 0.7), "reading_share": (0.05, 0, 0.1)}
+    decomposed(found.folder, index_share=share, **rest, **gains)
+    summary = summarize(found)
+    assert summary.lead.endswith(said)
+    assert summary.advice == (
+        "Repair the index first: with a clean index alone, 50 of the 60 points that blur (0.7) costs come back "
+        "[95% interval 40 to 60]; clean text to read alone brings back 5.",
+    )
+
+
+def test_a_gain_whose_interval_holds_0_is_no_advice(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.7": halved(120, 0.6)})
+    found = finished(run)
+    unclear = dict.fromkeys(("gain_of_repairing_index", "gain_of_repairing_reading"), (0.3, -0.1, 0.7))
+    decomposed(found.folder, total=(0.6, -0.1, 0.7), index_share=(0.5, 0.4, 0.6), reading_share=(0, 0, 0), **unclear)
+    summary = summarize(found)
+    assert summary.advice == () and summary.lead.endswith("].")
+
+
+def bases(*engines):
+    return [{"condition": name, "ocr": {"kind": name.partition("-")[0]}, "image_noise": []} for name in engines]
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ((0.1, 0.5, 0.8), "Engines: good-1 loses least, less than poor-1, bad-1."),
+        ((0.3, 0.3, 0.9), "Engines: good-1 loses less than bad-1, and does not differ clearly from poor-1."),
+        ((0.3, 0.3, 0.3), "Engines: good-1, poor-1, bad-1 cannot be told apart with 12 documents."),
+    ],
+)
+def test_engines_are_ordered_only_where_a_difference_is_shown(runs, shares, said):
+    run = runs.make(120)
+    names = ("good-1", "poor-1", "bad-1")
+    add(run, {name: halved(120, share) for name, share in zip(names, shares, strict=True)})
+    summary = summarize(finished(run, knowledge_bases=bases(*names)))
+    assert said in summary.advice
+
+
+def test_noises_read_by_one_engine_are_no_engines(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.2": halved(120, 0.2), "blur-0.7": halved(120, 0.6)})
+    known = [{**base, "ocr": {"kind": "tesseract"}} for base in bases("blur-0.2", "blur-0.7")]
+    assert summarize(finished(run, knowledge_bases=known)).advice == ()
+
+
+# --- many conditions, and the surfaces --------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(runs):
+    run = runs.make(60)
+    levels = {f"{noise}-{level}": halved(60, level / 20) for noise in ("blur", "tilt") for level in range(20)}
+    add(run, levels)
+    return finished(run)
+
+
+def test_of_forty_conditions_the_first_screen_has_each_noise_at_both_ends(many):
+    summary = summarize(many)
+    assert len(summary.lines) == 40
+    assert [line.name for line in summary.first(ROWS)] == ["blur 0", "blur 19", "tilt 0", "tilt 19"]
+    assert summary.left_out(ROWS) == "blur 1, blur 2, blur 3 and 33 more"
+    assert [line.name for line in summary.first(1)] == ["blur 19"]  # the lead's
+
+
+def test_the_terminal_has_25_lines_of_100_columns(many, capsys):
+    print_summary(many, further=5)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) + 5 <= 25
+    assert max(map(len, lines[:-1])) <= 100  # the last has a path
+    assert lines[-1] == f"all tables: ohr show {many.folder} --details"
+    assert "not shown: blur 1, blur 2, blur 3 and 33 more" in lines
+
+
+def test_the_figure_has_the_lead_and_a_panel_for_each_stage(many, tmp_path):
+    pytest.importorskip("matplotlib")
+    from ohr.report.figures.summary import summary
+    from ohr.report.figures.wanted import Wanted
+
+    figure = summary(many, Wanted())
+    assert " ".join(figure.texts[0].get_text().split()) == summarize(many).lead
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["retrieval"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
+        "blur 0",
+        "blur 19",
+        "tilt 0",
+        "tilt 19",
+    ]
+    with pytest.raises(NothingToDraw, match="no loss in the headline metric"):
+        summary(many, Wanted(metric="f1"))
+
+
+@given(st.floats(-1, 1))
+def test_points_are_whole_from_ten_on_and_never_minus_zero(share):
+    text = rounded(share)
+    assert abs(float(text) - 100 * share) <= (0.5 if abs(share) >= 0.0995 else 0.05) + 1e-9
+    assert not text.startswith("-0") or float(text) != 0
+    assert in_points(share).endswith("point" if text == "1" else "points")
