@@ -47,9 +47,10 @@ check: .venv/dev
 speed: .venv/dev
 	$(BIN)/python -m speed.guard
 
-# the documentation as a site, build/site/index.html; a link that leads nowhere is an error
+# the documentation as a site, build/site/index.html; a link that leads nowhere is an error. With VERSION=0.1.0 it is
+# build/site/0.1.0, beside those of other versions, of which each page offers a list.
 docs: .venv/dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 DOCS_VERSION=$(VERSION) $(BIN)/python -m mkdocs build --strict
 
 # rebuilds the PDFs, ground truth and questions of the mini benchmark; Chinese needs Debian's fonts-noto-cjk
 mini: .venv/dev

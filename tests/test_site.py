@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -35,6 +37,29 @@ def test_the_navigation_names_every_page_once_and_no_other():
     settings = YAML().load(ROOT / "mkdocs.yml")  # round trip: it keeps tags for other libraries as they are
     named = list(pages_of(settings["nav"]))
     assert sorted(named) == sorted({*(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")), *MADE})
+
+
+def test_sites_of_versions_are_beside_each_other_and_the_newest_comes_first(tmp_path, monkeypatch):
+    pytest.importorskip("mkdocs", reason="not installed: mkdocs (the extra docs)")
+    for version in ("0.9.0", "0.10.0", "0.10.0-dev"):
+        monkeypatch.setenv("DOCS_VERSION", version)
+        hooks = run_path(str(DOCS / "site" / "hooks.py"))
+        config = hooks["on_config"](SimpleNamespace(site_name="ohr", site_dir=str(tmp_path), extra={}))
+        assert (config.site_name, config.site_dir) == (f"ohr {version}", str(tmp_path / version))
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "index.html").touch()
+        hooks["on_post_build"](config)
+    listed = [item["version"] for item in json.loads((tmp_path / "versions.json").read_text())]
+    assert listed == ["0.10.0", "0.10.0-dev", "0.9.0"]
+    assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text()
+
+
+def test_a_version_that_is_no_name_of_a_folder_is_refused(tmp_path, monkeypatch):
+    exceptions = pytest.importorskip("mkdocs.exceptions", reason="not installed: mkdocs (the extra docs)")
+    monkeypatch.setenv("DOCS_VERSION", "../0.1.0")
+    hooks = run_path(str(DOCS / "site" / "hooks.py"))
+    with pytest.raises(exceptions.ConfigurationError, match="must be letters, digits, dots and hyphens"):
+        hooks["on_config"](SimpleNamespace(site_name="ohr", site_dir=str(tmp_path), extra={}))
 
 
 @pytest.fixture(scope="module")

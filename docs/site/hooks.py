@@ -1,14 +1,50 @@
-"""Hooks of mkdocs (see mkdocs.yml): files beside docs/ and notebooks become pages, and fences of code are cleaned."""
+"""Hooks of mkdocs (see mkdocs.yml): files beside docs/ and notebooks become pages, and fences of code are cleaned.
+
+With a version (`make docs VERSION=0.1.0`), the site is one of several, each in a folder with the name of its version.
+"""
 
 import json
+import os
 import re
 from pathlib import Path
 
+from mkdocs.exceptions import ConfigurationError
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[2]
 BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 """Files beside docs/, and their names in the site."""
+
+VERSION = os.environ.get("DOCS_VERSION", "")
+
+
+def on_config(config):
+    """Name the version in the header, and put its site into a folder of its own; the theme lists the other versions."""
+    if VERSION:
+        if not re.fullmatch(r"\w[\w.-]*", VERSION):
+            raise ConfigurationError(f"VERSION={VERSION}: must be letters, digits, dots and hyphens, such as 0.1.0")
+        config.site_name = f"{config.site_name} {VERSION}"
+        config.site_dir = str(Path(config.site_dir) / VERSION)
+        config.extra["version"] = {"provider": "mike"}  # what the theme calls a list of versions beside the site
+    return config
+
+
+def on_post_build(config):
+    """List the versions that are there, the newest first, and lead the folder's first page to the newest."""
+    if not VERSION:
+        return
+    sites = Path(config.site_dir).parent
+    found = sorted((page.parent.name for page in sites.glob("*/index.html")), key=_parts, reverse=True)
+    listed = [{"version": name, "title": name, "aliases": []} for name in found]
+    (sites / "versions.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
+    page = f'<!doctype html><meta http-equiv="refresh" content="0; url={found[0]}/index.html"><title>ohr</title>\n'
+    (sites / "index.html").write_text(page, encoding="utf-8")
+
+
+def _parts(version):
+    """Split a version into what sorts: 0.10 comes after 0.9, and 0.10-dev before 0.10."""
+    parts = [(1, int(part)) if part.isdigit() else (-1, part) for part in re.split(r"[.-]", version)]
+    return [*parts, (0, "")]
 
 
 def on_files(files, config):

@@ -101,8 +101,9 @@ app.add_typer(cache.app, name="cache")
 def _version(asked: bool) -> None:
     if asked:
         import ohr
+        from ohr.commit import own_commit, with_commit
 
-        say(ohr.__version__)
+        say(with_commit(ohr.__version__, own_commit()))
         raise typer.Exit
 
 
@@ -110,7 +111,8 @@ def _version(asked: bool) -> None:
 def about(
     context: typer.Context,
     version: Annotated[  # noqa: ARG001 # its callback prints it
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version with its commit and stop."),
     ] = False,
     log_level: Annotated[
         str, typer.Option(metavar="LEVEL", help="Least serious messages to print: debug, info, warning or error.")

@@ -92,6 +92,7 @@ class Outcome:
 
 
 Step = Ask | Search
+"""A step that an agent yields: a question to a model, or a search."""
 
 Steps = Coroutine[Step | tuple[Step, ...], Any, Outcome]
 """The coroutine that `Agent.run` returns. The steps of a tuple are done at once; their results come as a tuple."""

@@ -18,7 +18,9 @@ Where = Literal["everywhere", "evidence", "distractors", "query_terms"]
 """The part of a text that is touched: all; the questions' evidence; all but the evidence; the questions' words."""
 
 EvidenceSource = Literal["text", "table", "formula", "chart", "reading_order", "multi"]
+"""Where the evidence of a question is on its page; `multi` for several places."""
 SOURCES: tuple[EvidenceSource, ...] = ("text", "table", "formula", "chart", "reading_order", "multi")
+"""All sources of evidence, in the order of tables and figures."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from ohr.files.json_input import parse_json
 from ohr.messages.wording import counted
 
 FILE = "set.json"
+"""File in the folder of a set of questions that says how it was built."""
 FORMAT = "ohr question set 1"
 """Value of the key `format`, by which a built set is known."""
 

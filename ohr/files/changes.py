@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 _Read = TypeVar("_Read", bound=Callable[..., Any])
 
 State = tuple[tuple[str, int, int], ...]
+"""Name, size and time of change of each file."""
 
 
 def state_of(*paths: Path) -> State:

@@ -21,6 +21,7 @@ _MANY = 100_000
 """Kept hashes from which those of files that are gone are left out."""
 
 State = tuple[int, int, int, int]
+"""Numbers that differ once a file has changed: from its inode, size and times."""
 _known: dict[str, tuple[State, str]] = {}
 
 

@@ -9,6 +9,7 @@ from ohr.errors import DataError
 from ohr.files import ohrbench_json
 
 SUFFIXES = (".json", ".txt", ".md", ".mmd", ".markdown")
+"""Endings of files with the text of a document."""
 
 LEDGER, SUMMARY = "edits.jsonl", "noise.json"
 """Files at the top of a folder of noisy documents that are not documents: all edits, and a summary."""

@@ -7,6 +7,7 @@ from pathlib import Path
 DIGEST = "documents.sha256"
 """File with the digest of the documents."""
 QUESTIONS = "questions.jsonl"
+"""File with the questions of a condition that is handed over."""
 _OF_A_MOMENT = re.compile(rb"/CreationDate\([^)]*\)|/ID\s*\[[^\]]*\]")
 """Differences between two PDFs of the same pages."""
 

@@ -20,6 +20,7 @@ _JPEG = (".jpg", ".jpeg", ".jpe", ".jfif")
 _TIFF = (".tif", ".tiff")
 _JPEG_2000 = (".jp2", ".j2k", ".jpx", ".jpf")
 SUFFIXES = (".png", *_JPEG, *_TIFF, ".bmp", ".webp", ".gif", *_JPEG_2000, ".pbm", ".pgm", ".ppm", ".pnm", ".tga")
+"""Endings of images that are pages."""
 _NEW_SUBFILE, _SUBFILE, _BITS, _PHOTOMETRIC = 254, 255, 258, 262
 _REDUCED_OR_MASK, _REDUCED, _WHITE_IS_0 = 5, 2, 0
 """Tags of TIFF, and their values."""

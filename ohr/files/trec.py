@@ -15,7 +15,9 @@ from ohr.files.json_input import parse_json
 from ohr.messages.wording import counted, named
 
 Codes = NDArray[np.int32]
+"""Array of codes of names."""
 Floats = NDArray[np.float64]
+"""Array of scores."""
 
 RUN = Layout("a run", {6: ("topic", "Q0", "document", "rank", "score", "tag")}, "score")
 """Layout of a run: https://trec.nist.gov, `trec_eval`'s README."""

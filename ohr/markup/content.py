@@ -9,10 +9,12 @@ from typing import Literal
 from .regions import regions
 
 Style = Literal["bold", "italic", "underline"]
+"""Style of a piece of text."""
 Marks = Mapping[Style, tuple[str, str]]
 """The marks that begin and end each style in a notation."""
 
 TAGS: Marks = {"bold": ("<b>", "</b>"), "italic": ("<i>", "</i>"), "underline": ("<u>", "</u>")}
+"""Opening and closing tag of each style in HTML."""
 STYLE_OF_TAG: Mapping[str, Style] = {
     "b": "bold",
     "strong": "bold",
@@ -20,6 +22,7 @@ STYLE_OF_TAG: Mapping[str, Style] = {
     "em": "italic",
     "u": "underline",
 }
+"""Style of each tag of HTML."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Piece:
 
 
 Content = tuple[Piece, ...]
+"""Text of a cell or line as pieces, in order."""
 
 
 def joined(pieces: Iterable[Piece]) -> Content:

@@ -12,6 +12,7 @@ from ohr.markup.tables import Table, counted
 from ohr.markup.tabular import tabulars
 
 Notation = Literal["latex", "markdown", "html"]
+"""Notation that tables and formulas are converted to."""
 
 _READERS: dict[Notation, Callable[[str, list[str]], Table | None]] = {
     "latex": latex.read,

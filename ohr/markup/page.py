@@ -15,6 +15,7 @@ _LINK = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|<img\b[^<>]*/?>", re.IGNORECASE)
 _BLANK = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 Keep = Literal["keep", "drop"]
+"""Fate of a kind of block."""
 
 
 class Markup(BaseModel):
@@ -33,6 +34,7 @@ PRESETS = {
     # what OHRBench's ground truth has: LaTeX tables, nothing of pictures but their text (its section II.2)
     "ohrbench": Markup(tables="latex", page_furniture="drop", invented="drop"),
 }
+"""Named choices of what becomes of each kind of block."""
 
 
 def _read(value: Any) -> Any:

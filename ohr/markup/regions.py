@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from ohr.contracts import Span
 
 Kind = Literal["text", "inline_formula", "block_formula", "table", "chart", "tag"]
+"""Kind of a region of a page."""
 
 TABULARS = frozenset({"tabular", "tabular*", "tabularx", "tabulary", "longtable", "array"})
 """Environments with rows and cells."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from .content import Content
 
 MOST_COLUMNS = 1000
+"""A table with more columns is taken for a fault of the engine."""
 MOST_PLACES = 200_000
 """A table with more places is taken for broken markup and refused: the largest of OHRBench's has some 2,000."""
 

@@ -1,19 +1,16 @@
 """Where the code of a run comes from: distributions, versions, and the commit of a checkout."""
 
-import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 from re import match
 from typing import Any
 
-from ohr.contracts import Stage
+from ohr.commit import commit_of, own_commit
+from ohr.contracts.stage import within
 from ohr.keys import installed, installed_version
 from ohr.spec.model import Spec
-
-_SECONDS = 10.0
 
 
 def origins(spec: Spec) -> dict[str, dict[str, Any]]:
@@ -24,7 +21,7 @@ def origins(spec: Spec) -> dict[str, dict[str, Any]]:
         and `packages`, the versions of the distributions that it requires and of those that its plugins name.
     """
     found: dict[str, dict[str, Any]] = {"ohr": _described("ohr", "ohr")}
-    for stage in dict.fromkeys(_all(spec)):
+    for stage in dict.fromkeys(part for whole in spec.stages() for part in within(whole)):
         module = type(stage).__module__
         top = module.partition(".")[0]
         name = "ohr" if top == "ohr" else next(iter(_distributions().get(top, ())), module)
@@ -35,17 +32,11 @@ def origins(spec: Spec) -> dict[str, dict[str, Any]]:
     return {name: {key: value for key, value in about.items() if value} for name, about in found.items()}
 
 
-def _all(spec: Spec) -> Iterator[Stage]:
-    for stage in spec.stages():
-        yield stage
-        yield from (value for _, value in stage if isinstance(value, Stage))
-
-
 def _described(distribution: str, module: str) -> dict[str, Any]:
     needs = [] if distribution == "ohr" else _requires(distribution)
     file = getattr(sys.modules.get(module), "__file__", None)
-    packages = installed(needs)
-    return {"version": installed_version(distribution), "commit": file and _commit(Path(file)), "packages": packages}
+    commit = own_commit() if distribution == "ohr" else file and commit_of(Path(file))
+    return {"version": installed_version(distribution), "commit": commit, "packages": installed(needs)}
 
 
 def _requires(distribution: str) -> list[str]:
@@ -59,15 +50,3 @@ def _requires(distribution: str) -> list[str]:
 @cache
 def _distributions() -> dict[str, list[str]]:
     return dict(packages_distributions())
-
-
-def _commit(file: Path) -> str | None:
-    """Return the commit of the checkout that a file is a part of; None for others, such as installed ones."""
-    asked = (["ls-files", "--error-unmatch", "--"], ["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"])
-    try:
-        for words in asked:
-            command = ["git", *words, *([file.name] if words[0] == "ls-files" else [])]
-            run = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, timeout=_SECONDS, check=True)
-    except (OSError, subprocess.SubprocessError):  # no git, no checkout, or not a part of it
-        return None
-    return run.stdout.strip() or None

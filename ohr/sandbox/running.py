@@ -134,7 +134,7 @@ def run_programs(
     A program's text is executed in a fresh module in which `print` does nothing; then its function is called.
 
     Args:
-        function, workers, unsafe: as for Sandbox.
+        function: as for Sandbox, as are `workers` and `unsafe`.
 
     Raises:
         DataError: when an argument is wrong.

@@ -17,6 +17,7 @@ MODULES = (
 """Modules that programs may import unless Limits has others: numbers, dates and text, nothing that reaches outside."""
 
 How = Literal["returned", "raised", "refused", "memory", "timeout", "killed"]
+"""How a program ended."""
 
 
 class SandboxError(OhrError):

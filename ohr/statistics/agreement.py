@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Labels = Sequence[Hashable]
+"""Labels that one annotator gave, in the order of the items."""
 
 
 def cohen_kappa(first: Labels, second: Labels) -> float:

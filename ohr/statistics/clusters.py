@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+"""Array of numbers; undefined ones are nan."""
 
 CORRELATION = 0.2
 """Intraclass correlation that is assumed where no score varies; with .2, .5 and 1 intervals at the edge covered the

@@ -19,6 +19,7 @@ ALPHA = 0.05
 """Chance of a wrong finding: of one comparison by itself, or of any in a family."""
 
 Verdict = Literal["worse", "better", "same", "small", "open", "identical", ""]
+"""Finding of a comparison; empty where it shows nothing that can be named."""
 
 
 @dataclass(frozen=True, slots=True)

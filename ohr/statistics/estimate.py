@@ -70,6 +70,7 @@ def quantile(probability: float, df: Any) -> Any:
 
 
 NOTHING = Estimate(nan, nan, nan, nan, 0, 0, 0, 0.0, nan, POINTS_ONLY)
+"""The estimate of no scores: nan throughout."""
 
 
 def by_pattern(

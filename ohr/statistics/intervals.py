@@ -25,6 +25,7 @@ from ohr.statistics.estimate import (
 from ohr.statistics.signs import sign_flip_p
 
 Flags = NDArray[np.bool_]
+"""Array of truth values."""
 
 
 def clustered_means(

@@ -12,6 +12,7 @@ from ohr.statistics.signs import FEWEST
 from ohr.statistics.variance import Budget, predicted_error
 
 Aim = Literal["difference", "equivalence"]
+"""Aim of a study: to show that there is a difference, or that there is none above a margin."""
 
 POWER = 0.8
 """Share of studies that find a true difference, by convention."""

@@ -11,6 +11,7 @@ FEWEST = 6
 EXACT = 12
 """Up to this many changed documents all signs are tried: 2,048 sums. Beyond, DRAWS of them."""
 DRAWS = 4999  # with the observed signs 5,000: the smallest p value is .0002
+"""Draws of signs over documents."""
 
 _BATCH = 1000  # signs at a time: some megabytes with thousands of documents
 

@@ -30,6 +30,7 @@ TEXTS = (
 """Texts that any stage must accept: empty, markup whole and broken, Chinese, and the odd ends of Unicode."""
 
 RATES = (0.05, 0.1, 0.3, 0.6, 1.0)
+"""Rates at which a text noise is tried."""
 
 
 _faults: ContextVar[list[str] | None] = ContextVar("faults", default=None)

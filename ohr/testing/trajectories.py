@@ -17,6 +17,7 @@ from ohr.testing.replies import EXPECTED, ODD
 from ohr.testing.stage import TEXTS, check_stage, require
 
 QUESTION = "When did the lease of the ferry berth begin, in which year?"
+"""The question that an agent is tried with."""
 _INSTRUCTION = "Answer with one word, in capital letters."
 _TEXTS: Mapping[PageId, str] = {
     ("law/lease", 0): TEXTS[3],

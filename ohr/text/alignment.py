@@ -14,6 +14,7 @@ from ohr.contracts import Span
 from .chinese import HAN
 
 Numbers = NDArray[Any]
+"""Array of numbers."""
 
 _WORD = re.compile(f"[{HAN}]|[^\\s{HAN}]+")
 _LINE = re.compile(r"\S[^\n]*")

@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 PageId = tuple[str, int]
+"""Document and page number, from 0."""
 Numbers = NDArray[Any]
+"""Array of numbers."""
 
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->|\\[a-zA-Z]+", re.DOTALL)
 _NO_LETTERS = re.compile(r"[\W_]+")

@@ -1,8 +1,9 @@
 """The manifest names where a run's code comes from."""
 
-import subprocess
+from importlib.metadata import version
 
-from ohr.runner.origins import _commit, origins
+from ohr.results.run import Run
+from ohr.runner.origins import origins
 from ohr.spec.read import read_spec
 
 
@@ -16,14 +17,21 @@ def test_a_plugin_file_and_ohr_itself_are_named_with_what_is_known(home):
     assert found["ohr"]["version"] and "chunker page" in found["ohr"]["plugins"]
 
 
-def test_the_commit_is_that_of_a_tracked_file_only(tmp_path):
-    git = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    tracked, other = tmp_path / "mine.py", tmp_path / "other.py"
-    for path in (tracked, other):
-        path.touch()
-    for words in (["init", "-q"], ["add", "mine.py"], ["commit", "-qm", "first"]):
-        subprocess.run([*git, *words], check=True, capture_output=True)
-    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    assert (_commit(tracked), _commit(other)) == (commit, None)
-    tracked.write_text("changed = 1\n")
-    assert _commit(tracked) == f"{commit}-dirty"
+def test_parts_of_plugins_are_named_with_their_packages(home):
+    """An arm of a joined retriever decides the results as a retriever of the spec does."""
+    text = "benchmark: {kind: tiny}\nknowledge_bases: [{name: clean}]\nchunker: {kind: page}\nevaluate: [retrieval]\n"
+    path = home.write(f"{text}retrievers: [{{kind: hybrid, retrievers: [{{kind: bm25}}, {{kind: bm25_okapi}}]}}]\n")
+    about = origins(read_spec(path, (), trust_plugins=True))["ohr"]
+    assert {"retriever hybrid", "retriever bm25", "retriever bm25_okapi"} <= set(about["plugins"])
+    assert about["packages"]["rank-bm25"] == version("rank-bm25")
+
+
+def test_another_commit_changes_no_key_and_is_in_the_manifest(home, monkeypatch):
+    text = "benchmark: {kind: tiny}\nknowledge_bases: [{name: clean}]\nchunker: {kind: page}\n"
+    spec = f"{text}retrievers: [{{kind: bm25}}]\nevaluate: [retrieval]\n"
+    monkeypatch.setattr("ohr.runner.origins.own_commit", lambda: "0123-dirty")
+    first = home.run(spec)
+    assert Run(first.folder).manifest["origins"]["ohr"]["commit"] == "0123-dirty"
+    monkeypatch.setattr("ohr.runner.origins.own_commit", lambda: "4567")
+    again = home.run(spec)
+    assert again.folder == first.folder

@@ -23,9 +23,11 @@ NAMES: Names = {
     "evidence": ("context",),
     "metadata": ("additional_metadata", "additionalMetadata", "metadata"),
 }
+"""Keys of the rows, by what ohr calls their content."""
 RUNS = ("testCases", "test_cases")
 """Keys of the test cases of a run."""
 SUFFIX = ".json"
+"""Ending of the files."""
 _JOINED = "|"
 """Sign between contexts where a file holds them as one text."""
 

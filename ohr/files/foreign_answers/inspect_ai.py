@@ -23,6 +23,7 @@ from ohr.files.json_input import parse_json
 from ohr.messages.wording import counted, quoted, shortened
 
 SUFFIX = ".json"
+"""Ending of the files."""
 _ZSTANDARD = 93
 """Method of compression in a ZIP archive that Python reads from 3.14 on."""
 _ATTACHMENT = "attachment://"

@@ -13,7 +13,9 @@ from ohr.files.json_input import lines, parse_json
 from ohr.files.tables import read_table
 
 Layout = Literal["ragas", "deepeval", "promptfoo", "inspect_ai"]
+"""Programs whose files of answers are read."""
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+"""All layouts."""
 
 _RAGAS = {"user_input", "retrieved_contexts"}
 _OLD_RAGAS = {"contexts", "ground_truth", "ground_truths"}

@@ -21,6 +21,7 @@ QUESTIONS = ("question", "query", "input", "user_input", "prompt")
 _ASSERTED = ("equals", "iequals", "similar", "factuality")
 """Assertions whose value is an accepted answer."""
 SUFFIX = ".json"
+"""Ending of the files."""
 
 
 def read(path: Path, found: Any, pick: str | None = None) -> AnswerFile:

@@ -22,7 +22,9 @@ NAMES: Names = {
     "contexts": ("retrieved_contexts", "contexts"),
     "reference": ("reference", "ground_truth", "ground_truths"),
 }
+"""Keys of the rows, by what ohr calls their content."""
 SUFFIX = ".jsonl"
+"""Ending of the files."""
 
 
 def read(path: Path, column: str | None = None) -> AnswerFile:

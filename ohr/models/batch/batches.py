@@ -33,6 +33,7 @@ next run: a gateway that is restarted answers 404 for minutes, and a batch that 
 _TOGETHER = 500
 """Replies that are handed on, and stored, together."""
 Replied = dict[str, Completion]
+"""Completions by the keys of their prompts."""
 Say = Callable[[int, int, int], None]
 """Reports how many batches are at the server, how many of their replies are there, and how many there will be."""
 

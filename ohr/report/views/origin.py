@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ohr.commit import with_commit
 from ohr.report.views.view import View
 from ohr.results.run import Run
 
@@ -27,23 +28,40 @@ def failures(run: Run) -> list[View]:
 def provenance(run: Run) -> list[View]:
     """Return the versions, hashes and times that are needed to check a run."""
     manifest = run.manifest
-    machine = manifest.get("machine") or {}
+    machine, origins = manifest.get("machine") or {}, manifest.get("origins") or {}
     rows: list[tuple[str, str]] = [
         ("run", str(manifest.get("name", ""))),
         ("key", str(manifest.get("key", ""))[:12]),
-        ("ohr", str(manifest.get("ohr", ""))),
+        ("ohr", with_commit(str(manifest.get("ohr", "")), origins.get("ohr", {}).get("commit"))),
+        ("plugins from elsewhere", _elsewhere(origins)),
         ("started", str(manifest.get("started", ""))),
         ("written", str(manifest.get("written", ""))),
         ("system", ", ".join(f"{name} {value}" for name, value in machine.items())),
         ("seconds by phase", _listed(manifest.get("seconds"))),
         ("calls", _listed(manifest.get("calls"))),
         ("tokens", _listed(manifest.get("tokens"))),
-        ("packages", _listed(manifest.get("packages"))),
+        ("packages", _listed(_packages(manifest.get("packages") or {}, origins))),
         ("prompts (SHA-256)", _listed(manifest.get("prompt_sha256"))),
         ("plugin files (SHA-256)", _listed(manifest.get("plugins"))),
     ]
     how = "Enough to check the run or to do it again; the whole manifest follows."
     return [View("Origin of these numbers", how, ("what", "value"), tuple(row for row in rows if row[1]))]
+
+
+def _elsewhere(origins: Mapping[str, Any]) -> str:
+    """Name the distributions and files of plugins that do not come with ohr."""
+    foreign = {name: about for name, about in origins.items() if name != "ohr"}
+    named = (
+        with_commit(f"{name} {about.get('version', '')}".strip(), about.get("commit"))
+        for name, about in foreign.items()
+    )
+    return ", ".join(named)
+
+
+def _packages(common: Mapping[str, str], origins: Mapping[str, Any]) -> dict[str, str]:
+    """Join the packages that every manifest lists with those that the plugins of the run name."""
+    named = (about.get("packages", {}) for about in origins.values())
+    return dict(sorted({**common, **{name: version for some in named for name, version in some.items()}}.items()))
 
 
 def _listed(values: Any) -> str:
