@@ -37,7 +37,7 @@ from . import tiny_documents, tiny_models  # noqa: E402
 # a suite in the background ignores Ctrl-C, and its runs would too
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # without a deadline: the first example may load a dictionary or a model
-settings.register_profile("ci", deadline=None, max_examples=30)
+settings.register_profile("ci", deadline=None, max_examples=20)
 settings.register_profile("nightly", deadline=None, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

@@ -121,6 +121,7 @@ def test_the_build_of_finmmdocr_gives_the_shipped_bytes(record):
         assert content == page_image_file(finmmdocr.SAMPLE, record, index).read_bytes()
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("protocol", ["clean", "reference"])
 def test_replies_of_finmmdocr_score_as_their_cases_say(protocol):
     replies = read_answers(finmmdocr.SAMPLE / "replies.jsonl")

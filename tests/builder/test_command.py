@@ -35,6 +35,7 @@ def test_a_killed_build_asks_nothing_twice(place):
     assert "next: ohr data review set" in output
 
 
+@pytest.mark.acceptance
 def test_the_set_is_reviewed_and_run_by_the_commands_that_the_build_names(place):
     built = command(place, "--workers", "1", "--json")
     summary = json.loads(built.communicate()[0])

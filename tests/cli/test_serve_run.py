@@ -335,6 +335,7 @@ def test_a_run_without_a_retriever_has_nothing_to_serve(ohr, home):
     assert (refused.exit_code, "nothing to serve" in refused.stderr) == (2, True)
 
 
+@pytest.mark.acceptance
 def test_a_generator_that_sees_pages_is_asked_as_in_the_run_and_its_fault_is_named(
     ohr, home, served, chat_server, monkeypatch
 ):

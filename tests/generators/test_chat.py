@@ -190,6 +190,7 @@ FAULTS = {
 """Replies to a conversation, the error that is left, and how often it is asked with two further tries."""
 
 
+@pytest.mark.acceptance
 def test_every_call_is_accounted_for_in_order_whatever_the_server_does(chat, strict_server):
     asked, expected = [], []
     for number in range(3):

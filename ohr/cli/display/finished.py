@@ -111,6 +111,7 @@ def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path
     if page is not None:
         closing.append(f"report:  {page}")
     print_summary(run, len(closing))
+    _print_failures(finished, run)
     for line in closing:
         say(line)
 
@@ -121,6 +122,15 @@ def _print_details(
     from ohr.cli.display.losses import print_tables
 
     print_tables(run)
+    _print_failures(finished, run)
+    say(_done(finished, seconds))
+    say_first("figures:", [str(path) for path in figures])
+    say(f"results: {finished.folder}")
+    if page is not None:
+        say(f"report:  {page}")
+
+
+def _print_failures(finished: "Finished", run: "Run") -> None:
     failures = finished.ledger.failures
     say_first(
         f"failed items: {len(failures)} (questions that need them score 0)",
@@ -128,11 +138,6 @@ def _print_details(
     )
     if absent := run.manifest["failures"].get("absent"):
         say(f"absent: {counted(absent, 'page')} that recorded results lack (questions that need them score 0)")
-    say(_done(finished, seconds))
-    say_first("figures:", [str(path) for path in figures])
-    say(f"results: {finished.folder}")
-    if page is not None:
-        say(f"report:  {page}")
 
 
 def _done(finished: "Finished", seconds: float) -> str:

@@ -17,6 +17,7 @@ from ohr.runner.run import run
 from ohr.spec.read import read_spec
 from samples.finmmdocr import SAMPLE
 
+pytestmark = pytest.mark.acceptance
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "finmmdocr-mini.yaml"
 OUTPUTS = json.loads((SAMPLE / "outputs.json").read_text("utf-8"))
 SPEC = """\

@@ -12,6 +12,7 @@ from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
 
+pytestmark = pytest.mark.acceptance
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "finqa-tablequest-mini.yaml"
 
 

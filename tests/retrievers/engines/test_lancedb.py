@@ -52,6 +52,7 @@ def test_words_keep_the_contract():
     check_retriever(LanceDb(mode="text"))  # `dense` is in tests/test_conformance.py
 
 
+@pytest.mark.acceptance
 def test_words_and_vectors_keep_the_contract():
     check_retriever(LanceDb(mode="hybrid", embedder={"kind": "dense", "max_tokens": 32}))
 
