@@ -9,6 +9,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 OHR = Path(sys.executable).with_name("ohr")
 
 
