@@ -48,10 +48,10 @@ def parts(losses: Sequence[Loss]) -> Mapping[str, str]:
     return {"picture": f"{fill(picture, 120)}\n", "findings": "\n".join(["```text", *findings(losses), "```", ""])}
 
 
-def placed(text: str, made: Mapping[str, str]) -> str:
-    """Put the parts between their marks, `<!-- demo: NAME -->` and `<!-- end of NAME -->`."""
+def placed(text: str, made: Mapping[str, str], kind: str = "demo") -> str:
+    """Put the parts between their marks, `<!-- KIND: NAME -->` and `<!-- end of NAME -->`."""
     for name, part in made.items():
-        between = re.compile(rf"(<!-- demo: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
+        between = re.compile(rf"(<!-- {kind}: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
         text = between.sub(r"\g<1>" + part.replace("\\", r"\\") + r"\g<2>", text)
     return text
 

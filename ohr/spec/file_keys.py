@@ -124,7 +124,10 @@ class SpecFile(_Keys):
     retries: Annotated[int, Field(strict=True, ge=0, le=10, description="How often a failed item is tried again.")] = 1
     limits: Annotated[Limits, Field(description="Most time and memory of one item.")] = LIMITS
     attribution: Annotated[Attribution | None, Field(description="Estimate what each part of a noise costs.")] = None
-    decompose: Annotated[bool, Field(strict=True, description="Split the loss to noise by stage.")] = False
+    decompose: Annotated[
+        Annotated[bool, Field(strict=True)] | list[str],
+        Field(description="Split the loss to noise by stage: of all conditions, or of those of this list."),
+    ] = False
     measure: Annotated[
         list[Measurement],
         Field(description="What is measured of pages; `pages`: edit distances, formatting commands, faulty blocks."),

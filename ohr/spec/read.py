@@ -13,7 +13,7 @@ from ohr.spec.file_keys import SpecFile
 from ohr.spec.hypotheses import faults_of_hypotheses
 from ohr.spec.model import KnowledgeBase, Named, Spec, written
 from ohr.spec.payees import payees, tokenless
-from ohr.spec.rules import Entry, breaches, fault_of_swaps, misfits, prescribed
+from ohr.spec.rules import Entry, breaches, fault_of_swaps, misfits, prescribed, to_decompose
 from ohr.spec.source import Source, read_source, refuse
 from ohr.spec.sweep import fault_of_size
 
@@ -115,14 +115,13 @@ def _spec(builder: Builder) -> Spec:
         _check(builder, file, benchmark, bases, named, searches=bool(entries["retriever"]))
     builder.refuse()
     assert file is not None and benchmark is not None  # as they have no faults
-    noisy = dict.fromkeys(base.condition for base in bases if base.noise_type != "none" and not base.again_of)
     return Spec(
         **named,
         **{key: getattr(file, key) for key in _PLAIN},
         benchmark=benchmark,
         knowledge_bases=bases,
         index_scope=file.index_scope or benchmark.scoring.index_scope,
-        decompose=tuple(noisy) if file.decompose else (),
+        decompose=tuple(to_decompose(file.decompose, bases)),
         evaluate=tuple(dict.fromkeys(file.evaluate)),
         hypotheses=tuple(file.hypotheses),
         measure=tuple(dict.fromkeys(file.measure)),
@@ -151,7 +150,7 @@ def _check(
     builder.notes += misfits(file, benchmark, bases, named, searches=searches)
     # a part with a fault may be what seems to be missing
     if file.decompose and not (builder.notes or builder.source.faults):
-        builder.note(("decompose",), fault_of_swaps(file.evaluate, bases, named["retrievers"]))
+        builder.note(("decompose",), fault_of_swaps(file, bases, named["retrievers"]))
     builder.notes += faults_of_hypotheses(file, benchmark.scoring if benchmark else None, bases, named)
     builder.note(("currency",), fault_of_name(file.currency))
     places = [where for where, _ in builder.notes] + [fault.key.split(".") for fault in builder.source.faults]

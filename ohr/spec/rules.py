@@ -104,13 +104,22 @@ def _of_metrics(stages: set[str], benchmark: Benchmark | None, metrics: Sequence
         yield ("metrics",), f"{name!r} is one of the benchmark's own metrics: give it another `name`"
 
 
+def to_decompose(asked: bool | Sequence[str], bases: Sequence[KnowledgeBase]) -> list[str]:
+    """List the conditions whose loss is split: all with noise, or those that are asked for, by name or by noise."""
+    noisy = [base for base in bases if base.noise_type != "none" and not base.again_of]
+    names = [] if isinstance(asked, bool) else asked
+    return list(
+        dict.fromkeys(base.condition for base in noisy if asked is True or {base.condition, base.noise} & {*names})
+    )
+
+
 def fault_of_swaps(
-    stages: Sequence[str], bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[AnyRetriever]]
+    file: SpecFile, bases: Sequence[KnowledgeBase], retrievers: Sequence[Named[AnyRetriever]]
 ) -> str | None:
     """Explain why the texts of a spec with `decompose` cannot be swapped; None when they can."""
     clean = [base for base in bases if base.noise_type == "none"]
     noisy = [base for base in bases if base.noise_type != "none"]
-    if not {"retrieval", "overall"} & set(stages):
+    if not {"retrieval", "overall"} & set(file.evaluate):
         return "splits the loss of retrieval and overall: `evaluate` must have one of them"
     if not clean:
         return (
@@ -119,6 +128,10 @@ def fault_of_swaps(
         )
     if not noisy:
         return "splits the loss to noise: `knowledge_bases` must have one with noise"
+    for name in [] if isinstance(file.decompose, bool) else file.decompose:
+        if not to_decompose([name], bases):
+            possible = dict.fromkeys(known for base in noisy for known in (base.noise, base.condition))
+            return f"no condition with noise is named {quoted(name)}. {choices(name, tuple(possible))}"
     texts = [item.name for item in retrievers if not item.stage.reads_images]
     if retrievers and not texts:
         return "swaps the text that is read: it needs a retriever that does not look at page images"

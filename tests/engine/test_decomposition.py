@@ -8,6 +8,7 @@ import pytest
 
 from ohr.contracts import Chunk
 from ohr.errors import SpecError
+from ohr.graph.cells import swaps
 from ohr.metrics.lcs import lcs_of_passages
 from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
@@ -314,12 +315,37 @@ def test_levels_of_attribution_are_not_split(home):
         ("[retrieval, overall]", "[generation]", "splits the loss of retrieval and overall: `evaluate` must have one"),
         ("[{kind: bm25}]", "[{kind: eye}]", "it needs a retriever that does not look at page images"),
         ("decompose: true", "decompose: 1", "must be true or false"),
+        ("decompose: true", "decompose: [read, clean]", "no condition with noise is named 'clean'. Choose one of: read"),
+        ("decompose: true", "decompose: [raed]", "Did you mean 'read'?"),
     ],
 )  # fmt: skip
 def test_a_spec_that_cannot_be_split_is_refused(home, old, new, message):
     with pytest.raises(SpecError, match="decompose") as caught:
         read_spec(home.write(TINY.replace(old, new)), trust_plugins=True)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "conditions"),
+    [
+        ("true", {"read-0.2", "read-0.4", "edited"}),
+        ("[read]", {"read-0.2", "read-0.4"}),
+        ("[read-0.4, edited]", {"read-0.4", "edited"}),
+        ("[]", set()),
+    ],
+)
+def test_a_list_chooses_the_conditions_that_are_split(home, asked, conditions):
+    text = MINI.replace("name: f,", "name: edited,").replace(
+        "  - {name: truth}", "  - {name: read, text_noise: {kind: formatting, rate: [0.2, 0.4]}}\n  - {name: truth}"
+    )
+    spec = read_spec(home.write(text.replace("decompose: true", f"decompose: {asked}")), trust_plugins=True)
+    assert set(spec.decompose) == conditions
+    assert {search[0].condition for search, _ in swaps(spec)} == conditions
+
+
+def test_a_run_splits_what_the_list_names(home):
+    text = TINY.replace("decompose: true", "decompose: [read]")
+    assert rows(home.run(text), "swap_scores") == rows(home.run(TINY), "swap_scores")
 
 
 def test_the_split_is_part_of_the_runs_key(home):
