@@ -49,6 +49,8 @@ class LlamaCpp(LocalModel, kind="llama_cpp"):
         settings.model.path = str(Path(place).resolve())
         settings.n_ctx, settings.n_parallel = self.context, 1
         settings.n_gpu_layers, settings.verbosity = self.gpu_layers, -1
+        if hasattr(settings, "cache_ram_mib"):
+            settings.cache_ram_mib = 0  # else up to 8 GiB of earlier prompts, which `cache_prompt` leaves unused
         settings.hostnames, settings.port = ["127.0.0.1"], 0  # it listens, though nobody asks it from outside
         if self.threads:
             settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self.threads
