@@ -1,5 +1,6 @@
 """The findings of a run: in one minute, or with every table."""
 
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from ohr.results.run import Run
 
 _WIDTH = 100
+_wrapped = partial(wrap, width=_WIDTH, break_on_hyphens=False)  # names of conditions stay whole
 _MOST_LINES = 25
 """Lines of a summary, with all that a command adds to it: what a small terminal shows at once."""
 _FEWEST_ROWS = 3
@@ -19,24 +21,23 @@ def print_summary(run: "Run", further: int = 0) -> None:
     """Print what noise costs, a verdict for each condition, and what to do; `further` lines follow it."""
     from ohr.cli.display.repeats import repeats_in_words
     from ohr.report.summary import ROWS, summarize
+    from ohr.report.views.money import spent_in_words
 
     summary = summarize(run)
-    lead, advice = wrap(summary.lead, _WIDTH), _advice(summary)
-    lead += [line for text in (summary.hypotheses, *repeats_in_words(run)) for line in wrap(text, _WIDTH)]
+    lead = [line for text in (summary.lead, summary.hypotheses, *repeats_in_words(run)) for line in _wrapped(text)]
+    closing = [*_advice(summary), *_wrapped(spent_in_words(run))]
     for line in lead:
         say(line)
     if summary.lines:
-        around = len(lead) + len(advice) + further + 4  # headers, what is left out, and how to read it
+        around = len(lead) + len(closing) + further + 4  # headers, what is left out, and how to read it
         _print_verdicts(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
-    for line in advice:
+    for line in closing:
         say(line)
     say(f"all tables: ohr show {run.folder} --details")
 
 
 def _advice(summary: "Summary") -> list[str]:
-    lines = [
-        line for text in summary.advice for line in wrap(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")
-    ]
+    lines = [line for text in summary.advice for line in _wrapped(text, initial_indent="- ", subsequent_indent="  ")]
     return ["what to do:", *lines] if lines else []
 
 
