@@ -112,7 +112,9 @@ def design_of(documents: Iterable[str], draws: int, comparisons: Mapping[str, in
         comparisons: as in `Design`; by default each is judged alone.
     """
     counts = np.array(list(Counter(documents).values()), dtype=float)
-    return Design(len(counts), float(counts.mean()), float(counts.std() / counts.mean()), draws, comparisons or {})
+    return Design(
+        len(counts), float(counts.mean()), float(counts.std() / counts.mean()), draws, dict(comparisons or {})
+    )
 
 
 def _comparisons(spec: Spec) -> Mapping[str, int]:
@@ -153,11 +155,9 @@ def pilots(run: Run | None, size: Design) -> list[Pilot]:
 
 
 def hardest(known: Iterable[Pilot], size: Design) -> list[Pilot]:
-    """Return the loss of each stage that is hardest to find: it decides how large a study must be."""
-    by_stage: dict[str, Pilot] = {}
-    for pilot in sorted(known, key=lambda pilot: finds(pilot, size)):
-        by_stage[pilot.stage] = pilot
-    return list(by_stage.values())
+    """Return the loss of each stage that is hardest to find, the hardest one last: it decides how large a study is."""
+    by_stage = {pilot.stage: pilot for pilot in sorted(known, key=lambda pilot: _error(pilot, size))}
+    return sorted(by_stage.values(), key=lambda pilot: finds(pilot, size))
 
 
 def finds(pilot: Pilot, size: Design) -> float:
@@ -166,7 +166,7 @@ def finds(pilot: Pilot, size: Design) -> float:
     It is found among all comparisons of its stage: Holm's first step takes ALPHA / comparisons.
     """
     df = size.documents / (1 + size.cv**2) - 1
-    error = predicted_error(pilot.parts, size.documents, size.per_document, size.draws, size.cv)
+    error = _error(pilot, size)
     alpha = ALPHA / size.among(pilot.stage)
     return detectable(error, df, alpha=alpha) if df > 0 and size.documents >= FEWEST else float("inf")
 
@@ -202,6 +202,10 @@ def enough(pilot: Pilot, size: Design, losses: Sequence[float] = LOSSES) -> list
         Enough(loss, count, count * size.per_document if count == inf else ceil(count * size.per_document), pilot.stage)
         for loss, count in zip(losses, documents, strict=True)
     ]
+
+
+def _error(pilot: Pilot, size: Design) -> float:
+    return predicted_error(pilot.parts, size.documents, size.per_document, size.draws, size.cv)
 
 
 def _documents(difference: float, pilot: Pilot, size: Design, aim: Aim = "difference") -> float:

@@ -99,8 +99,8 @@ def test_a_run_reports_what_the_benchmark_left_out(there, ohr_here):
 
 
 def test_a_run_reports_its_work(finished):
-    (line,) = [line for line in finished[1].stdout.splitlines() if line.startswith("done in ")]
-    assert [part.split()[0] for part in line.split(": ")[1].split(", ")] == [
+    done = re.search(r"^done in [^:]+: (.+?)\n(figures|results): ", finished[1].stdout, re.M | re.S)
+    assert [part.split()[0] for part in done[1].replace("\n", " ").split(", ")] == [
         "documents",
         "indexes",
         "searches",

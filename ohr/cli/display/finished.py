@@ -100,11 +100,11 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
 
 
 def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.losses import print_summary
+    from ohr.cli.display.losses import print_summary, wrapped
 
-    closing = [_done(finished, seconds)]
+    closing = wrapped(_done(finished, seconds))
     if warnings := run.manifest["warnings"]:
-        closing.insert(0, f"{counted(len(warnings), 'warning')}, the first: {shortened(warnings[0])}")
+        closing = [*wrapped(f"{counted(len(warnings), 'warning')}, the first: {shortened(warnings[0])}"), *closing]
     if figures:
         closing.append(f"figures: {figures[0].parent}")
     closing.append(f"results: {finished.folder}")

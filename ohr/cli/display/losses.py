@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from ohr.results.run import Run
 
 _WIDTH = 100
-_wrapped = partial(wrap, width=_WIDTH, break_on_hyphens=False)  # names of conditions stay whole
 _MOST_LINES = 25
 """Lines of a summary, with all that a command adds to it: what a small terminal shows at once."""
 _FEWEST_ROWS = 3
+
+wrapped = partial(wrap, width=_WIDTH, break_on_hyphens=False)
+"""The lines of a text in a summary; names of conditions stay whole."""
 
 
 def print_summary(run: "Run", further: int = 0) -> None:
@@ -24,8 +26,8 @@ def print_summary(run: "Run", further: int = 0) -> None:
     from ohr.report.views.money import spent_in_words
 
     summary = summarize(run)
-    lead = [line for text in (summary.lead, summary.hypotheses, *repeats_in_words(run)) for line in _wrapped(text)]
-    closing = [*_advice(summary), *_wrapped(spent_in_words(run))]
+    lead = [line for text in (summary.lead, summary.hypotheses, *repeats_in_words(run)) for line in wrapped(text)]
+    closing = [*_advice(summary), *wrapped(spent_in_words(run))]
     for line in lead:
         say(line)
     if summary.lines:
@@ -37,7 +39,7 @@ def print_summary(run: "Run", further: int = 0) -> None:
 
 
 def _advice(summary: "Summary") -> list[str]:
-    lines = [line for text in summary.advice for line in _wrapped(text, initial_indent="- ", subsequent_indent="  ")]
+    lines = [line for text in summary.advice for line in wrapped(text, initial_indent="- ", subsequent_indent="  ")]
     return ["what to do:", *lines] if lines else []
 
 

@@ -65,7 +65,7 @@ def spent_in_words(run: Run) -> str:
     if found and run.price_list.prices:
         total, new, is_whole = _total(found)
         money = f"money{_unit(run)} {'' if is_whole else 'at least '}{total}"
-        parts.append(f"{money}, of which {new} for what the store lacked when it ran")
+        parts.append(f"{money}, {new} of it when it ran")
     return f"whole study: {'; '.join(parts)}" if parts else ""
 
 
