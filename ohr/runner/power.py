@@ -47,7 +47,7 @@ class Design:
 
     def among(self, stage: str = "") -> int:
         """Return how many comparisons are judged together at a stage; by default, at the stage that has most."""
-        return self.comparisons.get(stage) or max(self.comparisons.values(), default=1)
+        return self.comparisons.get(stage) or max(self.comparisons.values(), default=0) or 1
 
 
 @dataclass(frozen=True, slots=True)

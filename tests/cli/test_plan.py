@@ -144,7 +144,7 @@ def test_a_loss_is_found_among_the_comparisons_that_are_judged_together(ohr):
     assert many["size"]["comparisons"] == {"retrieval": 10}
     for fewer, more in zip(few["enough"], many["enough"], strict=True):
         assert fewer["documents"] < more["documents"] < 3 * fewer["documents"]
-    assert " draws, 10 comparisons judged together) " in ohr("plan", "small.yaml", *sets).stdout
+    assert ", 10 comparisons judged together) " in ohr("plan", "small.yaml", *sets).stdout
 
 
 def test_a_loss_that_no_number_of_documents_finds_needs_more_draws():

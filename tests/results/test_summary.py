@@ -179,12 +179,12 @@ def test_documents_are_those_of_a_plan_from_the_run_whatever_difference_was_seen
         run = runs.make(48)
         before, after = (0.8 * np.random.default_rng(seed).random(48) for seed in (1, 2))
         add(run, {"clean": before, "blur-0.2": after, "blur-0.5": after[::-1] - shift + 0.1})
-        found = finished(run)
-        size = design_of_run(found)
+        study = finished(run)
+        size = design_of_run(study)
         assert (size.documents, size.per_document, size.draws, size.comparisons) == (12, 4, 1, {"retrieval": 2})
-        (decides,) = hardest(pilots(found, size), size)
+        (decides,) = hardest(pilots(study, size), size)
         first, second, *_ = [each for each in enough(decides, size) if each.documents > 12]
-        (advice,) = summarize(found).advice
+        (advice,) = summarize(study).advice
         assert advice == (
             f"About {first.documents:,} documents would show a loss of {100 * first.loss:.0f} points of retrieval, and "
             f"about {second.documents:,} documents one of {100 * second.loss:.0f} points, in four of five studies like "
@@ -207,8 +207,8 @@ def test_failures_are_no_pilot(runs):
     ):
         base = run.base(condition, kind=kind, level=condition.partition("-")[2])
         run.score(base, {"lcs": scores}, failed=failed)
-    found = finished(run)
-    assert [pilot.name for pilot in pilots(found, design_of_run(found))] == ["retrieval / blur-0.5 / bm25"]
+    study = finished(run)
+    assert [pilot.name for pilot in pilots(study, design_of_run(study))] == ["retrieval / blur-0.5 / bm25"]
 
 
 def test_failures_in_half_of_the_pages_are_said_before_anything_else(runs):
@@ -259,9 +259,9 @@ GAINS = {"gain_of_repairing_index": (0.5, 0.4, 0.6), "gain_of_repairing_reading"
 def test_the_place_of_a_loss_is_said_as_the_interval_of_its_part_allows(runs, part, said):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    found = finished(run)
-    decomposed(found.folder, total=(0.6, 0.5, 0.7), index_part=part, **GAINS)
-    assert summarize(found).lead.endswith(said)
+    study = finished(run)
+    decomposed(study.folder, total=(0.6, 0.5, 0.7), index_part=part, **GAINS)
+    assert summarize(study).lead.endswith(said)
 
 
 @pytest.mark.parametrize(
@@ -287,18 +287,18 @@ def test_the_place_of_a_loss_is_said_as_the_interval_of_its_part_allows(runs, pa
 def test_a_repair_is_first_only_where_it_is_shown_to_bring_back_more(runs, quantities, said):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    found = finished(run)
-    decomposed(found.folder, total=(0.6, 0.5, 0.7), **quantities)
-    assert summarize(found).advice == (said,)
+    study = finished(run)
+    decomposed(study.folder, total=(0.6, 0.5, 0.7), **quantities)
+    assert summarize(study).advice == (said,)
 
 
 def test_a_gain_whose_interval_holds_0_is_no_advice(runs):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    found = finished(run)
+    study = finished(run)
     unclear = dict.fromkeys(GAINS, (0.3, -0.1, 0.7))
-    decomposed(found.folder, total=(0.6, -0.1, 0.7), index_part=(0.9, 0.8, 1.0), **unclear)
-    summary = summarize(found)
+    decomposed(study.folder, total=(0.6, -0.1, 0.7), index_part=(0.9, 0.8, 1.0), **unclear)
+    summary = summarize(study)
     assert summary.advice == () and summary.lead.endswith("].")
 
 

@@ -23,6 +23,10 @@ _DETAILS = 500
 """Questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two."""
 
 
+_WARNING = 50
+"""Characters of a warning that fit into a line of 100 beside how many there are."""
+
+
 def carry_out(
     spec: "Spec",
     *,
@@ -104,7 +108,8 @@ def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path
 
     closing = wrapped(_done(finished, seconds))
     if warnings := run.manifest["warnings"]:
-        closing = [*wrapped(f"{counted(len(warnings), 'warning')}, the first: {shortened(warnings[0])}"), *closing]
+        first = shortened(warnings[0], _WARNING)
+        closing.insert(0, f"{counted(len(warnings), 'warning')}, the first: {first}")
     if figures:
         closing.append(f"figures: {figures[0].parent}")
     closing.append(f"results: {finished.folder}")

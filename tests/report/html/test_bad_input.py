@@ -93,13 +93,13 @@ class PagesAlone(MadeUp):
 
 
 def test_a_run_that_scores_pages_alone_lists_its_questions_without_scores(tmp_path, page):
-    made = PagesAlone(**vars(RUN))
-    listed = QuestionList(Run(made.write(tmp_path)))
+    unasked = PagesAlone(**vars(RUN))
+    listed = QuestionList(Run(unasked.write(tmp_path)))
     assert listed.pipelines == [] and listed.conditions == ["clean", "scan"]
     scores, failed = listed.scores(*listed.start)
     assert np.isnan(scores).all() and not failed.any()
     assert {listed.ids[place] for place in listed.select(Choice(*listed.start))} == {f"q{n}" for n in range(6)}
-    assert "it scores the text of the pages, and asks no question" in page(made)
+    assert "it scores the text of the pages, and asks no question" in page(unasked)
 
 
 def test_failed_questions_can_be_listed(tmp_path):
