@@ -357,6 +357,17 @@ def test_the_terminal_has_25_lines_of_100_columns(many, capsys):
     assert "not shown: blur 1, blur 2, blur 3 and 33 more" in lines
 
 
+def test_names_of_any_length_and_script_fit_the_lines(runs, capsys):
+    run = runs.make(60)
+    names = ["n" * 120 + f"-{level}" for level in (1, 2)] + ["扫描件-1"]
+    add(run, {name: halved(60, share) for name, share in zip(names, (0.2, 0.5, 0.3), strict=True)})
+    print_summary(finished(run))
+    *lines, _ = capsys.readouterr().out.splitlines()
+    long = [line for line in lines if "nnn…nnn" in line]
+    assert [line.split("  ")[0][-2:] for line in long] == [" 1", " 2"]
+    assert max(len(line) for line in lines if line.startswith(("nnn", "扫描件"))) <= 100
+
+
 def test_the_figure_has_the_lead_and_a_panel_for_each_stage(many, tmp_path):
     pytest.importorskip("matplotlib")
     from ohr.report.figures.summary import summary

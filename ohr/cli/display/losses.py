@@ -48,13 +48,25 @@ def _print_verdicts(summary: "Summary", most: int) -> None:
     shown = summary.first(most)
     headers = ["condition", *summary.stages]
     rows = [_row(line, "words") for line in shown]
-    if sum(max(map(len, column)) + 2 for column in zip(headers, *rows, strict=True)) > _WIDTH:
+    if _width(headers, rows) > _WIDTH:
         rows = [_row(line, "short") for line in shown]
+    if (over := _width(headers, rows) - _WIDTH) > 0:
+        room = max(len(row[0]) for row in rows) - over
+        rows = [[_cut(name, room), *verdicts] for name, *verdicts in rows]
     say_table(headers, rows)
     if left_out := summary.left_out(most):
         say(f"not shown: {left_out}")
     differ = any(cell.others for line in shown for cell in line.cells if cell)
     say(f"{summary.compared}{'; *: another pipeline has another verdict' if differ else ''}")
+
+
+def _width(headers: list[str], rows: list[list[str]]) -> int:
+    return sum(max(map(len, column)) + 2 for column in zip(headers, *rows, strict=True)) - 2
+
+
+def _cut(name: str, room: int) -> str:
+    """Leave out the middle of a name that is too long: levels of one noise differ at the end."""
+    return name if len(name) <= room else f"{name[: room // 2]}…{name[room // 2 + 1 - room :]}"
 
 
 def _row(line: "Line", form: str) -> list[str]:
