@@ -3,48 +3,45 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
-from math import isinf
+from math import inf
 
 import numpy as np
 
 from ohr.errors import DataError
 from ohr.messages.wording import counted, named
 from ohr.report.headlines import kind
-from ohr.report.lead import PARTS, in_points, loss_by_stage, named_noise, rounded
+from ohr.report.lead import HALF, PARTS, in_points, larger_part, loss_by_stage, named_noise, rounded, staged
 from ohr.results.derived.comparison import Candidate, Pair, judged
 from ohr.results.derived.losses import Loss
 from ohr.results.derived.pairs import cell_of, paired, silent_cells
-from ohr.results.run import Run
+from ohr.results.run import Row, Run
 from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.runner.power import LOSSES, design_of, pilots
-from ohr.statistics.comparison import ALPHA
-from ohr.statistics.planning import documents_needed
+from ohr.runner.power import design_of_run, enough, hardest, pilots
 
 _GAINS = {
-    "gain_of_repairing_index": ("Repair the index first: with a clean index alone", "clean text to read"),
-    "gain_of_repairing_reading": ("Repair the text that is read first: with clean text to read alone", "a clean index"),
+    "gain_of_repairing_index": ("Repair the index first", "a clean index"),
+    "gain_of_repairing_reading": ("Repair the text that is read first", "clean text to read"),
 }
-"""Gains by stage: what the repair is, and what the other one is."""
+"""Gains by stage: what the repair is, and what it gives."""
 _NO_ENGINE = "ground_truth"
 _MOST_GROUPS = 3  # groups of engines that one sentence holds
+_MOST_SIZES = 2  # of losses
 
 
-def advice(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss], lead: Loss) -> list[str]:
+def advice(run: Run, chosen: Sequence[Loss], lead: Loss) -> list[str]:
     """Return what to do, in sentences.
 
     Args:
         run: to read.
-        whole: its losses in the headline metrics.
         chosen: those that its summary shows.
         lead: the largest loss that is shown; where none is, the largest difference.
 
     Raises:
         DataError: a table is missing or damaged.
     """
-    sentences = (_repair(run, chosen, lead), _engines(run, lead), _documents(run, whole, chosen))
+    sentences = (_repair(run, chosen, lead), _engines(run, lead), _documents(run, chosen))
     return [sentence for sentence in sentences if sentence]
 
 
@@ -60,43 +57,47 @@ def _repair(run: Run, chosen: Sequence[Loss], lead: Loss) -> str:
     gains = sorted((name for name in _GAINS if name in parts), key=lambda name: -parts[name]["value"])
     if not gains or not parts[gains[0]]["low"] > 0:
         return ""
-    (first, other), (value, low, high) = _GAINS[gains[0]], (parts[gains[0]][end] for end in ("value", "low", "high"))
-    second = parts[gains[1]]["value"]
-    instead = f"; {other} alone brings back {rounded(second)}" if second > 0 else ""
-    back = f"{rounded(value)} of the {in_points(loss.lost)} that {named_noise(loss)} costs come back"
-    return f"{first}, {back} [95% interval {rounded(low)} to {rounded(high)}]{instead}."
+    (first, larger), (_, smaller) = (_GAINS[name] for name in gains)
+    brought = [parts[name]["value"] for name in gains]
+    cost = f"the {in_points(loss.lost)} that {named_noise(loss)} costs"
+    back = f"with {larger} alone, {rounded(brought[0])} of {cost} come back{_interval(parts[gains[0]])}"
+    instead = f"{smaller} alone brings back {rounded(brought[1])}"
+    if larger_part(parts)[1] > HALF:  # where a half of the loss is in doubt, so is which gain is larger
+        return f"{first}: {back}{f'; {instead}' if brought[1] > 0 else ''}."
+    return f"{back[0].upper()}{back[1:]}; {instead}{_interval(parts[gains[1]])}."
+
+
+def _interval(gain: Row) -> str:
+    return f" [95% interval {rounded(gain['low'])} to {rounded(gain['high'])}]"
 
 
 # --- documents --------------------------------------------------------------------------------------------
 
 
-def _documents(run: Run, whole: Sequence[Loss], chosen: Sequence[Loss]) -> str:
-    """Return how many documents would settle the largest difference that is open, of the last stage that has one."""
-    unknown = [loss for loss in chosen if kind(loss) in ("open", "")]
-    if not unknown:
+def _documents(run: Run, chosen: Sequence[Loss]) -> str:
+    """Return how many documents would show losses of the last stage where one is open, as `ohr plan --from RUN` does.
+
+    The sizes are fixed: the largest difference of several that are open is too large on average, and a study planned
+    for it would be too small.
+    """
+    unclear = [loss for loss in chosen if kind(loss) in ("open", "")]
+    if not unclear:
         return ""
-    loss = max((loss for loss in unknown if loss.stage == unknown[-1].stage), key=lambda loss: loss.lost)
-    size = design_of((row["document"] for row in run.rows("questions", ["document"])), 1)
-    cell = {part: getattr(loss, part) for part in ("stage", "condition", *PARTS) if getattr(loss, part)}
-    margin, others = run.choices.margin, sum(other.stage == loss.stage for other in whole)
+    loss, size, source = unclear[-1], design_of_run(run), ""
     try:
-        pilot, source = pilots(run, size, **cell)[0], ""
-        size = replace(size, draws=pilot.parts.made)
-        size_of_loss = loss.lost
-    except DataError:  # too few documents to know how much they vary
-        pilot, source = pilots(None, size)[0], ", if they vary as in other studies"
-        size_of_loss = max(loss.lost, LOSSES[1])
-    design = (pilot.parts, size.per_document, size.draws, size.cv)
-    if size_of_loss > margin:
-        needed = documents_needed(size_of_loss, *design, alpha=ALPHA / others)
-        seen = ", the size seen here" if size_of_loss == loss.lost else ""
-        what = f"that {named_noise(loss)} costs {in_points(size_of_loss)}{seen}"
-    else:
-        needed = documents_needed(margin, *design, aim="equivalence")
-        what = f"that {named_noise(loss)} does not cost more than {in_points(margin)}, if it costs nothing"
-    if isinf(needed) or needed <= loss.documents:
+        known = [pilot for pilot in pilots(run, size) if pilot.stage == loss.stage]
+    except DataError:
+        known = []
+    if not known:  # too few documents to know how much they vary
+        known, source = pilots(None, size), ", if they vary as in other studies"
+    sizes = [each for pilot in hardest(known, size) for each in enough(pilot, size)]
+    needed = [each for each in sizes if size.documents < each.documents < inf][:_MOST_SIZES]
+    if not needed:
         return ""
-    return f"About {counted(int(needed), 'document')} would show {what}, in four of five studies like this one{source}."
+    first, *more = [(counted(int(each.documents), "document"), in_points(each.loss)) for each in needed]
+    others = "".join(f", and about {documents} one of {size_of_loss}" for documents, size_of_loss in more)
+    shown = f"About {first[0]} would show a loss of {first[1]} of {staged(loss)}{others}"
+    return f"{shown}, in four of five studies like this one{source}."
 
 
 # --- engines ----------------------------------------------------------------------------------------------

@@ -183,7 +183,9 @@ def sentence(loss: Loss, among: int = 1) -> str:
     interval = f"95% interval {points(low)} to {points(high)}"
     interval += f", wide enough for all {among} comparisons" if among > 1 else ""
     if kind(loss) == "open":
-        finds = "" if isnan(loss.detectable) else f"; four of five such studies would show {points(loss.detectable)}"
+        alone = " if it were compared alone" if among > 1 else ""  # `detectable` is of one comparison
+        finds = f"; four of five such studies would show {points(loss.detectable)}{alone}"
+        finds = "" if isnan(loss.detectable) else finds
         few = f"; {counted(loss.changed_documents, 'document')} changed, too few to show a loss"
         finds = few if loss.changed_documents < FEWEST else finds
         return (

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from math import isnan, nan
 
 from ohr.messages.wording import counted
 from ohr.report.headlines import METRICS, kind, why_not_judged
@@ -17,7 +18,9 @@ _STAGES = {"retrieval": "retrieval", "generation": "answers from the right page"
 _USUAL = ("lcs", "f1")  # metrics of the paper: a reader in a hurry needs no name of theirs
 _TENTHS = ("", "", "", "", "", "half", "six tenths", "seven tenths", "eight tenths", "nine tenths")
 _NEAR = 0.15  # a share is said in tenths where its interval reaches no further than the tenths beside it, rounded
-_STEPS = {"index_share": "when the noisy index is searched", "reading_share": "when the noisy text is read"}
+_STEPS = {True: "when the noisy index is searched", False: "when the noisy text is read"}
+HALF = 0.5
+"""Of a loss: where the part of one step is shown to be above it, more is lost there than at the other one."""
 
 
 def rounded(share: float) -> str:
@@ -105,21 +108,30 @@ def _cost(run: Run, loss: Loss, system: str) -> str:
     return f"{name} costs {amount}{interval}{f'; {where}' if where else ''}."
 
 
-def _where(parts: Mapping[str, Row]) -> str:
-    """Return how much of a loss is lost at which step, as far as its interval allows.
+def larger_part(parts: Mapping[str, Row]) -> tuple[float, float, float]:
+    """Return the part of a loss at the step where more is lost, with its interval; nan where there is none.
 
-    The shares are Shapley's, which add up to the loss; the whole is taken as it was measured.
+    The parts are Shapley's, which add up to the loss; the larger one is above HALF just where the repair of its step is
+    shown to bring back more than the other repair, as half the difference of the gains is that of the parts.
     """
-    total = parts.get("total")
-    if total is None or not total["low"] > 0:
+    row = parts.get("index_part")
+    if row is None or not parts["total"]["low"] > 0:
+        return nan, nan, nan
+    value, low, high = (row[end] for end in ("value", "low", "high"))
+    return (value, low, high) if value >= HALF else (1 - value, 1 - high, 1 - low)
+
+
+def _where(parts: Mapping[str, Row]) -> str:
+    """Return how much of a loss is lost at which step, as far as its interval allows."""
+    part, low, high = larger_part(parts)
+    if isnan(part):
         return ""
-    share = max(_STEPS, key=lambda name: parts[name]["value"])
-    value, low, high = (parts[share][end] / total["value"] for end in ("value", "low", "high"))
+    step = _STEPS[parts["index_part"]["value"] >= HALF]
     if low >= 1 - 0.1:
-        return f"nearly all of that is lost {_STEPS[share]}"
-    if max(high - value, value - low) <= _NEAR and 5 <= round(10 * value) < len(_TENTHS):
-        return f"about {_TENTHS[round(10 * value)]} of that is lost {_STEPS[share]}"
-    return f"more than half of that is lost {_STEPS[share]}" if low > 0.5 else ""
+        return f"nearly all of that is lost {step}"
+    if max(high - part, part - low) <= _NEAR and 5 <= round(10 * part) < len(_TENTHS):
+        return f"about {_TENTHS[round(10 * part)]} of that is lost {step}"
+    return f"more than half of that is lost {step}" if low > HALF else ""
 
 
 def _nothing(losses: Sequence[Loss], margin: float) -> str:

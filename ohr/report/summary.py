@@ -144,7 +144,7 @@ def summarize(run: Run) -> Summary:
         todo = [*failed, *advice_on_engines(run), lacking(run)[1]]
     else:
         lead = _leading(whole)
-        todo = [*failed, *advice(run, whole, _chosen(whole, lead), lead)]
+        todo = [*failed, *advice(run, _chosen(whole, lead), lead)]
     return replace(verdicts(run), advice=tuple(todo[:_MOST_ADVICE]), hypotheses=_hypotheses(run))
 
 

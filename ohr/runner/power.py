@@ -1,8 +1,8 @@
 """Designs: the loss that a study can detect, and the documents that one needs."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import ceil, inf, isnan
 from typing import Any
 
@@ -10,8 +10,13 @@ import numpy as np
 
 from ohr.dataset.inputs import Inputs
 from ohr.errors import DataError
+from ohr.graph.cells import cells
+from ohr.results.derived.losses import read_losses
+from ohr.results.derived.pairs import FAILED
 from ohr.results.run import Run
+from ohr.results.tables.groups import STAGES
 from ohr.spec.model import Spec
+from ohr.statistics.comparison import ALPHA
 from ohr.statistics.planning import Aim, assumed, cautious, detectable, documents_needed
 from ohr.statistics.signs import FEWEST
 from ohr.statistics.variance import Budget, predicted_error
@@ -31,12 +36,18 @@ class Design:
         documents: that its questions are about.
         per_document: mean questions of a document, with coefficient of variation `cv`.
         draws: of each noise.
+        comparisons: stage to the comparisons with clean text that are judged together there.
     """
 
     documents: int
     per_document: float
     cv: float
     draws: int
+    comparisons: Mapping[str, int] = field(default_factory=dict)
+
+    def among(self, stage: str = "") -> int:
+        """Return how many comparisons are judged together at a stage; by default, at the stage that has most."""
+        return self.comparisons.get(stage) or max(self.comparisons.values(), default=0) or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +57,12 @@ class Pilot:
     Args:
         name: stage, condition and pipeline; empty where the parts are assumed.
         parts: at their upper limit, since a pilot may be lucky.
+        stage: empty where the parts are assumed.
     """
 
     name: str
     parts: Budget
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,58 +82,99 @@ class Enough:
     loss: float
     documents: float
     questions: float
+    stage: str = ""
 
 
 def design(spec: Spec, inputs: Inputs) -> Design:
     """Describe the size of a spec's study."""
-    noisy = any(base.replicates > 1 for base in spec.knowledge_bases)
-    draws = max((base.replicates for base in spec.knowledge_bases), default=1) if noisy else 1
-    return design_of((question.document for question in inputs.questions), draws)
+    draws = max((base.replicates for base in spec.knowledge_bases), default=1)
+    return design_of((question.document for question in inputs.questions), draws, _comparisons(spec))
 
 
-def design_of(documents: Iterable[str], draws: int) -> Design:
+def design_of_run(run: Run) -> Design:
+    """Describe the size of a finished study.
+
+    Raises:
+        DataError: a table is missing or damaged.
+    """
+    losses = [loss for loss in read_losses(run) if loss.metric == run.headlines[loss.stage]]
+    draws = max((row["replicates"] for row in run.rows("summary", ["replicates"])), default=1)
+    documents = (row["document"] for row in run.rows("questions", ["document"]))
+    return design_of(documents, draws, Counter(loss.stage for loss in losses))
+
+
+def design_of(documents: Iterable[str], draws: int, comparisons: Mapping[str, int] | None = None) -> Design:
     """Describe the size of a study.
 
     Args:
         documents: of each question its document; at least one.
         draws: of each noise.
+        comparisons: as in `Design`; by default each is judged alone.
     """
     counts = np.array(list(Counter(documents).values()), dtype=float)
-    return Design(len(counts), float(counts.mean()), float(counts.std() / counts.mean()), draws)
+    return Design(
+        len(counts), float(counts.mean()), float(counts.std() / counts.mean()), draws, dict(comparisons or {})
+    )
 
 
-def pilots(run: Run | None, size: Design, **equal: str) -> list[Pilot]:
+def _comparisons(spec: Spec) -> Mapping[str, int]:
+    """Count by stage the noisy conditions of each pipeline that also has clean text."""
+    conditions = defaultdict[tuple[str, ...], set[str]](set)
+    for cell in cells(spec):
+        if cell.stage in STAGES and not cell.swap and not cell.base.again_of:
+            parts = (cell.chunker, cell.retriever, cell.generator, cell.agent)
+            noisy = cell.base.condition if cell.base.noise_type != "none" else ""
+            conditions[cell.stage, *(part.name if part else "" for part in parts)].add(noisy)
+    compared = Counter[str]()
+    for (stage, *_), names in conditions.items():
+        compared[stage] += len(names) - 1 if "" in names else 0
+    return compared
+
+
+def pilots(run: Run | None, size: Design) -> list[Pilot]:
     """Read the parts of the losses of a finished run; without one they are assumed.
 
     Args:
         run: to read.
         size: of the study that is planned.
-        equal: column of the table `variance` to the value that a loss must have; every loss by default.
 
     Raises:
         DataError: the run has no loss with enough documents.
     """
     if run is None:
         return [Pilot("", assumed(size.per_document))]
-    # a loss of which nothing varied says nothing of other studies
-    rows = [row for row in run.rows("variance", of="lost", **equal) if row["total"] > 0]
+    judged = {tuple(getattr(loss, name) for name in _CELL) for loss in read_losses(run) if loss.verdict != FAILED}
+    # a loss of which nothing varied says nothing of other studies, and failures say nothing of noise
+    rows = [row for row in run.rows("variance", of="lost") if row["total"] > 0 and _cell(row) in judged]
     if not rows:
         raise DataError(
             f"{run.folder}: has no loss from which a study can be planned: it needs a knowledge base without "
             "noise, and five documents"
         )
-    return [Pilot(_name(row), cautious(_parts(row), row["df"])) for row in rows]
+    return [Pilot(_name(row), cautious(_parts(row), row["df"]), row["stage"]) for row in rows]
+
+
+def hardest(known: Iterable[Pilot], size: Design) -> list[Pilot]:
+    """Return the loss of each stage that is hardest to find, the hardest one last: it decides how large a study is."""
+    by_stage = {pilot.stage: pilot for pilot in sorted(known, key=lambda pilot: _error(pilot, size))}
+    return sorted(by_stage.values(), key=lambda pilot: finds(pilot, size))
 
 
 def finds(pilot: Pilot, size: Design) -> float:
-    """Return the smallest true loss that four of five studies of a size find; inf with too few documents."""
+    """Return the smallest true loss that four of five studies of a size find; inf with too few documents.
+
+    It is found among all comparisons of its stage: Holm's first step takes ALPHA / comparisons.
+    """
     df = size.documents / (1 + size.cv**2) - 1
-    error = predicted_error(pilot.parts, size.documents, size.per_document, size.draws, size.cv)
-    return detectable(error, df) if df > 0 and size.documents >= FEWEST else float("inf")
+    error = _error(pilot, size)
+    alpha = ALPHA / size.among(pilot.stage)
+    return detectable(error, df, alpha=alpha) if df > 0 and size.documents >= FEWEST else float("inf")
 
 
 def needed(found: Sequence[Pilot], size: Design, difference: float, aim: Aim) -> list[Needed]:
     """List the documents with which a difference is found, or equivalence within it is shown, in four of five studies.
+
+    A difference is found among all comparisons of its stage; equivalence is judged one by one.
 
     Args:
         found: the losses.
@@ -133,7 +187,7 @@ def needed(found: Sequence[Pilot], size: Design, difference: float, aim: Aim) ->
             pilot.name,
             draws,
             size.per_document * factor,
-            documents_needed(difference, pilot.parts, size.per_document * factor, draws, size.cv, aim=aim),
+            _documents(difference, pilot, replace(size, draws=draws, per_document=size.per_document * factor), aim),
         )
         for pilot in found
         for draws in DRAWS
@@ -143,15 +197,31 @@ def needed(found: Sequence[Pilot], size: Design, difference: float, aim: Aim) ->
 
 def enough(pilot: Pilot, size: Design, losses: Sequence[float] = LOSSES) -> list[Enough]:
     """List the documents that find each of some losses, with as many draws and questions each as a size has."""
-    documents = [documents_needed(loss, pilot.parts, size.per_document, size.draws, size.cv) for loss in losses]
+    documents = [_documents(loss, pilot, size) for loss in losses]
     return [
-        Enough(loss, count, count * size.per_document if count == inf else ceil(count * size.per_document))
+        Enough(loss, count, count * size.per_document if count == inf else ceil(count * size.per_document), pilot.stage)
         for loss, count in zip(losses, documents, strict=True)
     ]
 
 
+def _error(pilot: Pilot, size: Design) -> float:
+    return predicted_error(pilot.parts, size.documents, size.per_document, size.draws, size.cv)
+
+
+def _documents(difference: float, pilot: Pilot, size: Design, aim: Aim = "difference") -> float:
+    alpha = ALPHA / size.among(pilot.stage) if aim == "difference" else ALPHA
+    return documents_needed(difference, pilot.parts, size.per_document, size.draws, size.cv, alpha=alpha, aim=aim)
+
+
+_CELL = ("stage", "condition", "chunker", "retriever", "generator")
+
+
+def _cell(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(row[name] or "" for name in _CELL)
+
+
 def _name(row: dict[str, Any]) -> str:
-    return " / ".join(filter(None, (row[name] for name in ("stage", "condition", "retriever", "generator"))))
+    return " / ".join(filter(None, (row[name] for name in _CELL)))
 
 
 def _parts(row: dict[str, Any]) -> Budget:

@@ -33,11 +33,13 @@ QUANTITIES: Mapping[str, Callable[[Floats], Any]] = {
     "overlap_beyond_chance": lambda m: m[3] - _ratio(m[1] * m[2], m[0]),
     "index_share": lambda m: (m[0] - m[1] + m[2] - m[3]) / 2,
     "reading_share": lambda m: (m[0] - m[2] + m[1] - m[3]) / 2,
+    "index_part": lambda m: _ratio((m[0] - m[1] + m[2] - m[3]) / 2, m[0] - m[3]),
 }
 """Functions of four means: clean, found in the noisy index, read as noisy text, both.
 
 `overlap` is what the repair of one alone would not bring back, if positive; it is the sum of what two independent
-losses would share and of what falls on the same pages. The shares are Shapley's, a convention; they add up to `total`.
+losses would share and of what falls on the same pages. The shares are Shapley's, a convention; they add up to `total`,
+of which `index_part` is the index's part.
 """
 
 
@@ -57,6 +59,7 @@ def swap(
     Returns:
         Each of QUANTITIES with the jackknife's t interval (`of_means`).
 
-    Edge cases: a question undefined in one cell is left out of all; a clean mean of 0 -> the two products are nan.
+    Edge cases: a question undefined in one cell is left out of all; a clean mean of 0 -> the two products
+    are nan; no loss, also without one of the documents -> `index_part` is nan.
     """
     return of_means(np.stack([clean, index, reading, both]), clusters, QUANTITIES, level)

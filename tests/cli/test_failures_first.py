@@ -44,6 +44,8 @@ def test_the_summary_says_that_too_much_failed_and_what_helps(broken):
     assert [line.split("  ")[-1] for line in lines if line.startswith("formatting")] == [
         "not judged: too much failed"
     ] * 2
+    assert len(lines) <= 25
+    assert max(len(line) for line in lines if "runs/" not in line) <= 100
     text = " ".join(" ".join(lines).split())
     assert " items failed, " in text
     assert "the key is wrong. Repair that and run the spec again: only what failed is done again." in text

@@ -60,6 +60,19 @@ def test_other_prices_show_the_finished_run_with_them_and_ask_nothing(copied, oh
     assert "money" not in ohr("show", "small", "--details").stdout
 
 
+def test_a_summary_says_the_tokens_and_the_money_of_the_whole_study(copied, ohr):
+    found = re.compile(
+        r"^whole study: ([\d,]+) tokens in, ([\d,]+) out(?:; money \(EUR\) (\S+), (\S+) of it when it ran)?$", re.M
+    )
+    plain = found.search(ohr("run", "small.yaml", *QUIET).stdout)
+    priced = found.search(ohr("run", "small.yaml", *PRICES, *QUIET).stdout)
+    assert plain.groups()[2:] == (None, None) and plain.groups()[:2] == priced.groups()[:2]
+    tokens_in, tokens_out, *money = (float(number.replace(",", "")) for number in priced.groups())
+    assert money[0] == pytest.approx(tokens_in * 100e-6 + tokens_out * 1000e-6, abs=0.01)
+    assert money == total(ohr("show", "small", "--details").stdout)
+    assert priced[0] in ohr("show", "small").stdout
+
+
 def test_the_report_is_written_again_where_prices_changed(copied, ohr):
     quiet = ("--executor", "inline", "--no-figures")
     ohr("run", "small.yaml", *quiet)

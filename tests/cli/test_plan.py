@@ -133,6 +133,20 @@ def test_a_plan_says_how_many_documents_losses_need(ohr):
     assert "points needs" not in ohr("plan", "small.yaml", "--detect", "0.05").stdout
 
 
+def test_a_loss_is_found_among_the_comparisons_that_are_judged_together(ohr):
+    sets = ("--set", "knowledge_bases.1.text_noise.rate=[0.1, 0.3, 0.5, 0.7, 0.9]", "--set", "evaluate=[retrieval]")
+    sets += ("--set", "generators=[]", "--set", "retrievers=[{kind: bm25}, {kind: bm25, name: other, top_k: 1}]")
+    few, many = (
+        json.loads(ohr("plan", "small.yaml", *more, "--json").stdout)["detects"]
+        for more in (("--set", "knowledge_bases.1.text_noise.rate=0.5"), sets)
+    )
+    assert few["size"]["comparisons"] == {"retrieval": 1, "generation": 1, "overall": 1}
+    assert many["size"]["comparisons"] == {"retrieval": 10}
+    for fewer, more in zip(few["enough"], many["enough"], strict=True):
+        assert fewer["documents"] < more["documents"] < 3 * fewer["documents"]
+    assert ", 10 comparisons judged together) " in ohr("plan", "small.yaml", *sets).stdout
+
+
 def test_a_loss_that_no_number_of_documents_finds_needs_more_draws():
     size = Design(20, 3.0, 0.0, 1)
     sentence = enough_sentence([Enough(0.1, 1234.0, 3702.0), Enough(0.02, inf, inf)], size)

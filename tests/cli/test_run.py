@@ -77,7 +77,8 @@ def test_a_run_prints_its_findings_in_one_minute(finished):
     table = next(place for place, line in enumerate(lines) if line.startswith("condition  "))
     assert [line.split()[:2] for line in lines[table + 1 : table + 3]] == [["formatting", "0.1"], ["formatting", "0.6"]]
     assert lines[table + 1].count("no question changed") == 2
-    assert [line.split()[0] for line in lines[-6:]] == ["all", "3", "done", "figures:", "results:", "report:"]
+    begin = ("all", "3", "done", "figures:", "results:", "report:")  # what was done takes two lines
+    assert tuple(word for line in lines[-7:] if (word := line.split()[0]) in begin) == begin
 
 
 def test_a_run_prints_its_curve_without_intervals_for_four_documents(there, ohr_here):
@@ -99,8 +100,8 @@ def test_a_run_reports_what_the_benchmark_left_out(there, ohr_here):
 
 
 def test_a_run_reports_its_work(finished):
-    (line,) = [line for line in finished[1].stdout.splitlines() if line.startswith("done in ")]
-    assert [part.split()[0] for part in line.split(": ")[1].split(", ")] == [
+    done = re.search(r"^done in [^:]+: (.+?)\n(figures|results): ", finished[1].stdout, re.M | re.S)
+    assert [part.split()[0] for part in done[1].replace("\n", " ").split(", ")] == [
         "documents",
         "indexes",
         "searches",
@@ -182,7 +183,7 @@ def test_a_failed_item_is_reported_and_ends_with_1_and_the_next_run_tries_it_aga
     assert line.endswith(": the model stumbled")
     result = ohr(*stumbling)
     assert result.exit_code == 0
-    assert "answers 1," in result.stdout
+    assert ": answers 1\n" in result.stdout
 
 
 def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):

@@ -151,6 +151,7 @@ def test_the_table_splits_the_loss_of_the_summary(home):
     assert found["total"] == pytest.approx(line["lost"]) and found["total"] > 0.01
     assert found["score_noisy"] == pytest.approx(line["mean"])
     assert found["index_share"] + found["reading_share"] == pytest.approx(found["total"])
+    assert found["index_part"] == pytest.approx(found["index_share"] / found["total"])
     assert found["overlap"] == pytest.approx(found["overlap_by_chance"] + found["overlap_beyond_chance"])
     means = [np.mean([row["value"] for row in rows(finished, "swap_scores", noisy=n)]) for n in ("index", "reading")]
     assert [found["score_noisy_index"], found["score_noisy_reading"]] == pytest.approx(means)

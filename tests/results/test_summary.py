@@ -1,6 +1,7 @@
 """The summary of runs that never were: what it says, and what it does not."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from ohr.report.summary import ROWS, summarize
 from ohr.results.derived.derive import derive
 from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
+from ohr.runner.power import design_of_run, enough, hardest, pilots
 
 PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
 RNG = np.random.default_rng(3)
@@ -154,8 +156,10 @@ def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):
     summary = summarize(finished(run))
     assert summary.lead == "1 document is too few to show whether blur (0.5) costs more than 2 points of retrieval."
     assert words(summary) == {"blur 0.5": ["unclear with 1 document"]}
-    (advice,) = summary.advice
-    assert advice.startswith("About ") and advice.endswith(" studies like this one, if they vary as in other studies.")
+    assert summary.advice == (
+        "About 16 documents would show a loss of 10 points of retrieval, and about 58 documents one of 5 points, in "
+        "four of five studies like this one, if they vary as in other studies.",
+    )
     assert not summary.lines[0].cells[0].has_interval
 
 
@@ -167,6 +171,44 @@ def test_a_run_of_which_all_is_open_claims_nothing(runs):
     assert summary.lead.startswith("12 documents are too few to show whether blur (0.")
     assert summary.lead.endswith(") and 1 other condition cost more than 2 points of retrieval.")
     assert "costs" not in " ".join(cell.words for line in summary.lines for cell in line.cells)
+
+
+def test_documents_are_those_of_a_plan_from_the_run_whatever_difference_was_seen(runs):
+    said = []
+    for shift in (0.0, 0.1):  # the largest of several differences is too large on average
+        run = runs.make(48)
+        before, after = (0.8 * np.random.default_rng(seed).random(48) for seed in (1, 2))
+        add(run, {"clean": before, "blur-0.2": after, "blur-0.5": after[::-1] - shift + 0.1})
+        study = finished(run)
+        size = design_of_run(study)
+        assert (size.documents, size.per_document, size.draws, size.comparisons) == (12, 4, 1, {"retrieval": 2})
+        (decides,) = hardest(pilots(study, size), size)
+        first, second, *_ = [each for each in enough(decides, size) if each.documents > 12]
+        (advice,) = summarize(study).advice
+        assert advice == (
+            f"About {first.documents:,} documents would show a loss of {100 * first.loss:.0f} points of retrieval, and "
+            f"about {second.documents:,} documents one of {100 * second.loss:.0f} points, in four of five studies like "
+            "this one."
+        )
+        alone = replace(size, comparisons={})
+        assert enough(decides, alone)[0].documents < enough(decides, size)[0].documents
+        said.append(advice)
+    assert said[0] == said[1]
+
+
+def test_failures_are_no_pilot(runs):
+    run = runs.make(60)
+    broken = {f"q{number}" for number in range(0, 60, 2)}
+    some = [float(number % 7 != 0) for number in range(60)]
+    for condition, kind, scores, failed in (
+        ("clean", "none", [1.0] * 60, set()),
+        ("blur-0.5", "semantic", some, set()),
+        ("blur-0.9", "semantic", [float(f"q{number}" not in broken) for number in range(60)], broken),
+    ):
+        base = run.base(condition, kind=kind, level=condition.partition("-")[2])
+        run.score(base, {"lcs": scores}, failed=failed)
+    study = finished(run)
+    assert [pilot.name for pilot in pilots(study, design_of_run(study))] == ["retrieval / blur-0.5 / bm25"]
 
 
 def test_failures_in_half_of_the_pages_are_said_before_anything_else(runs):
@@ -198,38 +240,65 @@ def decomposed(folder, **quantities):
             tables.append_rows("decomposition", [{**row, "value": value, "low": low, "high": high}])
 
 
+GAINS = {"gain_of_repairing_index": (0.5, 0.4, 0.6), "gain_of_repairing_reading": (0.05, -0.02, 0.1)}
+
+
 @pytest.mark.parametrize(
-    ("share", "said"),
+    ("part", "said"),
     [
-        ((0.55, 0.50, 0.60), "; about nine tenths of that is lost when the noisy index is searched."),
-        ((0.59, 0.55, 0.63), "; nearly all of that is lost when the noisy index is searched."),
-        ((0.50, 0.32, 0.68), "; more than half of that is lost when the noisy index is searched."),
-        ((0.50, 0.10, 0.90), "]."),
-        ((0.31, 0.27, 0.35), "; about half of that is lost when the noisy index is searched."),
+        ((0.91, 0.84, 0.98), "; about nine tenths of that is lost when the noisy index is searched."),
+        ((0.98, 0.92, 1.04), "; nearly all of that is lost when the noisy index is searched."),
+        ((0.83, 0.53, 1.13), "; more than half of that is lost when the noisy index is searched."),
+        ((0.83, 0.17, 1.50), "]."),
+        ((0.51, 0.45, 0.57), "; about half of that is lost when the noisy index is searched."),
+        ((0.20, 0.10, 0.30), "; about eight tenths of that is lost when the noisy text is read."),
+        ((0.02, -0.04, 0.08), "; nearly all of that is lost when the noisy text is read."),
+        ((np.nan, np.nan, np.nan), "]."),
     ],
 )
-def test_the_place_of_a_loss_is_said_as_its_interval_allows(runs, share, said):
+def test_the_place_of_a_loss_is_said_as_the_interval_of_its_part_allows(runs, part, said):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    found = finished(run)
-    gains = {"gain_of_repairing_index": (0.5, 0.4, 0.6), "gain_of_repairing_reading": (0.05, -0.02, 0.1)}
-    rest = {"total": (0.6, 0.5, 0.7), "reading_share": (0.05, 0, 0.1)}
-    decomposed(found.folder, index_share=share, **rest, **gains)
-    summary = summarize(found)
-    assert summary.lead.endswith(said)
-    assert summary.advice == (
-        "Repair the index first: with a clean index alone, 50 of the 60 points that blur (0.7) costs come back "
-        "[95% interval 40 to 60]; clean text to read alone brings back 5.",
-    )
+    study = finished(run)
+    decomposed(study.folder, total=(0.6, 0.5, 0.7), index_part=part, **GAINS)
+    assert summarize(study).lead.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("quantities", "said"),
+    [
+        (
+            {**GAINS, "index_part": (0.91, 0.84, 0.98)},
+            "Repair the index first: with a clean index alone, 50 of the 60 points that blur (0.7) costs come back "
+            "[95% interval 40 to 60]; clean text to read alone brings back 5.",
+        ),
+        (
+            {**GAINS, "index_part": (0.91, 0.45, 1.4)},
+            "With a clean index alone, 50 of the 60 points that blur (0.7) costs come back [95% interval 40 to 60]; "
+            "clean text to read alone brings back 5 [95% interval -2 to 10].",
+        ),
+        (
+            {"gain_of_repairing_index": (0.02, -0.1, 0.1), "gain_of_repairing_reading": (0.4, 0.3, 0.5)},
+            "With clean text to read alone, 40 of the 60 points that blur (0.7) costs come back [95% interval 30 to "
+            "50]; a clean index alone brings back 2 [95% interval -10 to 10].",  # an older run has no part
+        ),
+    ],
+)
+def test_a_repair_is_first_only_where_it_is_shown_to_bring_back_more(runs, quantities, said):
+    run = runs.make(120)
+    add(run, {"blur-0.7": halved(120, 0.6)})
+    study = finished(run)
+    decomposed(study.folder, total=(0.6, 0.5, 0.7), **quantities)
+    assert summarize(study).advice == (said,)
 
 
 def test_a_gain_whose_interval_holds_0_is_no_advice(runs):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    found = finished(run)
-    unclear = dict.fromkeys(("gain_of_repairing_index", "gain_of_repairing_reading"), (0.3, -0.1, 0.7))
-    decomposed(found.folder, total=(0.6, -0.1, 0.7), index_share=(0.5, 0.4, 0.6), reading_share=(0, 0, 0), **unclear)
-    summary = summarize(found)
+    study = finished(run)
+    unclear = dict.fromkeys(GAINS, (0.3, -0.1, 0.7))
+    decomposed(study.folder, total=(0.6, -0.1, 0.7), index_part=(0.9, 0.8, 1.0), **unclear)
+    summary = summarize(study)
     assert summary.advice == () and summary.lead.endswith("].")
 
 
@@ -286,6 +355,17 @@ def test_the_terminal_has_25_lines_of_100_columns(many, capsys):
     assert max(map(len, lines[:-1])) <= 100  # the last has a path
     assert lines[-1] == f"all tables: ohr show {many.folder} --details"
     assert "not shown: blur 1, blur 2, blur 3 and 33 more" in lines
+
+
+def test_names_of_any_length_and_script_fit_the_lines(runs, capsys):
+    run = runs.make(60)
+    names = ["n" * 120 + f"-{level}" for level in (1, 2)] + ["扫描件-1"]
+    add(run, {name: halved(60, share) for name, share in zip(names, (0.2, 0.5, 0.3), strict=True)})
+    print_summary(finished(run))
+    *lines, _ = capsys.readouterr().out.splitlines()
+    long = [line for line in lines if "nnn…nnn" in line]
+    assert [line.split("  ")[0][-2:] for line in long] == [" 1", " 2"]
+    assert max(len(line) for line in lines if line.startswith(("nnn", "扫描件"))) <= 100
 
 
 def test_the_figure_has_the_lead_and_a_panel_for_each_stage(many, tmp_path):

@@ -20,7 +20,7 @@ class Planned:
 
     Args:
         finds: by pilot, the smallest true loss that four of five studies find.
-        enough: documents and questions that find losses of 10, 5 and 2 points, where they are hardest to find.
+        enough: documents and questions that find losses of 10, 5 and 2 points where a stage's are hardest to find.
         detect: the loss to be found, with `needed` documents; `equivalent` and `needed_to_show` likewise.
     """
 
@@ -36,28 +36,29 @@ class Planned:
 
 def read_design(size: "Design", pilot: "Run | None", detect: float | None, equivalent: float | None) -> Planned:
     """Plan a study of a size, from a pilot's errors or from assumed ones."""
-    from ohr.runner.power import enough, finds, needed, pilots
+    from ohr.runner.power import enough, finds, hardest, needed, pilots
 
     found = pilots(pilot, size)
-    # the loss that is hardest to find decides
-    hardest = [max(found, key=lambda one: finds(one, size))]
+    *_, decides = stages = hardest(found, size)
     return Planned(
         size,
         pilot.folder if pilot else None,
         {one.name: finds(one, size) for one in found},
-        enough(hardest[0], size),
+        [each for one in stages for each in enough(one, size)],
         detect,
-        needed(hardest, size, detect, "difference") if detect else [],
+        needed([decides], size, detect, "difference") if detect else [],
         equivalent,
-        needed(hardest, size, equivalent, "equivalence") if equivalent else [],
+        needed([decides], size, equivalent, "equivalence") if equivalent else [],
     )
 
 
 def print_design(planned: Planned) -> None:
     """Print what a design finds, and what other losses need: three of them, where none is asked for."""
     size = planned.size
+    together = f", {size.among()} comparisons judged together" if size.among() > 1 else ""
     about = (
         f"{counted(size.documents, 'document')}, {size.per_document:.1f} questions each, {counted(size.draws, 'draw')}"
+        f"{together}"
     )
     worst = max(planned.finds.values())
     if isinf(worst):
@@ -75,7 +76,9 @@ def print_design(planned: Planned) -> None:
             f"studies; the largest: {name}"
         )
     if planned.detect is None and planned.equivalent is None:
-        say(enough_sentence(planned.enough, size))
+        for stage in dict.fromkeys(each.stage for each in planned.enough):
+            sentence = enough_sentence([each for each in planned.enough if each.stage == stage], size)
+            say(f"{stage}: {sentence}" if stage else sentence)
     for aim, goal, rows in (
         ("find a loss", planned.detect, planned.needed),
         ("show that a loss is smaller than", planned.equivalent, planned.needed_to_show),

@@ -23,6 +23,10 @@ _DETAILS = 500
 """Questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two."""
 
 
+_WARNING = 50
+"""Characters of a warning that fit into a line of 100 beside how many there are."""
+
+
 def carry_out(
     spec: "Spec",
     *,
@@ -100,18 +104,20 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
 
 
 def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.losses import print_summary
+    from ohr.cli.display.losses import print_summary, wrapped
 
-    closing = [_done(finished, seconds)]
+    closing = wrapped(_done(finished, seconds))
     if warnings := run.manifest["warnings"]:
-        closing.insert(0, f"{counted(len(warnings), 'warning')}, the first: {shortened(warnings[0])}")
+        first = shortened(warnings[0], _WARNING)
+        closing.insert(0, f"{counted(len(warnings), 'warning')}, the first: {first}")
     if figures:
         closing.append(f"figures: {figures[0].parent}")
     closing.append(f"results: {finished.folder}")
     if page is not None:
         closing.append(f"report:  {page}")
+    failed = _failed(finished)
+    closing = [line for text in failed for line in wrapped(text, subsequent_indent="    ")] + _absent(run) + closing
     print_summary(run, len(closing))
-    _print_failures(finished, run)
     for line in closing:
         say(line)
 
@@ -131,13 +137,22 @@ def _print_details(
 
 
 def _print_failures(finished: "Finished", run: "Run") -> None:
-    failures = finished.ledger.failures
-    say_first(
-        f"failed items: {len(failures)} (questions that need them score 0)",
-        as_lines(failures),
-    )
-    if absent := run.manifest["failures"].get("absent"):
-        say(f"absent: {counted(absent, 'page')} that recorded results lack (questions that need them score 0)")
+    for line in [*_failed(finished, most=10), *_absent(run)]:
+        say(line)
+
+
+def _failed(finished: "Finished", most: int = 3) -> list[str]:
+    """List the first reasons why items failed."""
+    lines = as_lines(finished.ledger.failures)
+    title = f"failed items: {len(finished.ledger.failures)} (questions that need them score 0)"
+    more = [f"  and {len(lines) - most} more"] if len(lines) > most else []
+    return [title, *(f"  {line}" for line in lines[:most]), *more] if lines else []
+
+
+def _absent(run: "Run") -> list[str]:
+    absent = run.manifest["failures"].get("absent", 0)
+    lacking = f"absent: {counted(absent, 'page')} that recorded results lack (questions that need them score 0)"
+    return [lacking] if absent else []
 
 
 def _done(finished: "Finished", seconds: float) -> str:
@@ -149,7 +164,7 @@ def _done(finished: "Finished", seconds: float) -> str:
         return f"nothing new was done: what was left failed ({seconds:.1f} s)"
     if not done:
         return f"0 stage calls: everything was in the store ({seconds:.1f} s)"
-    done |= {f"tokens {way}": count for way, count in ledger.tokens.items()}
+    done |= {f"tokens {way}": count for way, count in ledger.tokens.items() if count}
     return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
 
 

@@ -1,5 +1,6 @@
 """The findings of a run: in one minute, or with every table."""
 
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -14,29 +15,31 @@ _MOST_LINES = 25
 """Lines of a summary, with all that a command adds to it: what a small terminal shows at once."""
 _FEWEST_ROWS = 3
 
+wrapped = partial(wrap, width=_WIDTH, break_on_hyphens=False)
+"""The lines of a text in a summary; names of conditions stay whole."""
+
 
 def print_summary(run: "Run", further: int = 0) -> None:
     """Print what noise costs, a verdict for each condition, and what to do; `further` lines follow it."""
     from ohr.cli.display.repeats import repeats_in_words
     from ohr.report.summary import ROWS, summarize
+    from ohr.report.views.money import spent_in_words
 
     summary = summarize(run)
-    lead, advice = wrap(summary.lead, _WIDTH), _advice(summary)
-    lead += [line for text in (summary.hypotheses, *repeats_in_words(run)) for line in wrap(text, _WIDTH)]
+    lead = [line for text in (summary.lead, summary.hypotheses, *repeats_in_words(run)) for line in wrapped(text)]
+    closing = [*_advice(summary), *wrapped(spent_in_words(run))]
     for line in lead:
         say(line)
     if summary.lines:
-        around = len(lead) + len(advice) + further + 4  # headers, what is left out, and how to read it
+        around = len(lead) + len(closing) + further + 4  # headers, what is left out, and how to read it
         _print_verdicts(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
-    for line in advice:
+    for line in closing:
         say(line)
     say(f"all tables: ohr show {run.folder} --details")
 
 
 def _advice(summary: "Summary") -> list[str]:
-    lines = [
-        line for text in summary.advice for line in wrap(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")
-    ]
+    lines = [line for text in summary.advice for line in wrapped(text, initial_indent="- ", subsequent_indent="  ")]
     return ["what to do:", *lines] if lines else []
 
 
@@ -45,13 +48,25 @@ def _print_verdicts(summary: "Summary", most: int) -> None:
     shown = summary.first(most)
     headers = ["condition", *summary.stages]
     rows = [_row(line, "words") for line in shown]
-    if sum(max(map(len, column)) + 2 for column in zip(headers, *rows, strict=True)) > _WIDTH:
+    if _width(headers, rows) > _WIDTH:
         rows = [_row(line, "short") for line in shown]
+    if (over := _width(headers, rows) - _WIDTH) > 0:
+        room = max(len(row[0]) for row in rows) - over
+        rows = [[_cut(name, room), *verdicts] for name, *verdicts in rows]
     say_table(headers, rows)
     if left_out := summary.left_out(most):
         say(f"not shown: {left_out}")
     differ = any(cell.others for line in shown for cell in line.cells if cell)
     say(f"{summary.compared}{'; *: another pipeline has another verdict' if differ else ''}")
+
+
+def _width(headers: list[str], rows: list[list[str]]) -> int:
+    return sum(max(map(len, column)) + 2 for column in zip(headers, *rows, strict=True)) - 2
+
+
+def _cut(name: str, room: int) -> str:
+    """Leave out the middle of a name that is too long: levels of one noise differ at the end."""
+    return name if len(name) <= room else f"{name[: room // 2]}…{name[room // 2 + 1 - room :]}"
 
 
 def _row(line: "Line", form: str) -> list[str]:

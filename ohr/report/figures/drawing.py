@@ -1,6 +1,7 @@
 """The figures of a run as files: which there are, and drawing them."""
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -90,8 +91,10 @@ def draw(
     extras.require("matplotlib", "report")
     check_formats(formats)
     folder, files = run.folder / FIGURES if out is None else out, []
-    for name, picture in _pictures(run, wanted):
-        files += save(picture, folder / f"{name}{wanted.suffix}", formats, force=force, own=out is None)
+    with warnings.catch_warnings():  # a letter that no font has is drawn as a box: hundreds of lines say no more
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+        for name, picture in _pictures(run, wanted):
+            files += save(picture, folder / f"{name}{wanted.suffix}", formats, force=force, own=out is None)
     if out is None and (wanted, tuple(formats)) == (_USUAL, USUAL):
         index = {"ohr": ohr.__version__, "files": listed(folder, files)}
         with replaced(folder / INDEX) as new:

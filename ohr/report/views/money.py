@@ -1,6 +1,6 @@
 """Tables of money: what a study costs, what a question takes under noise, and engines beside each other."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isnan
 
@@ -44,16 +44,36 @@ def spending(run: Run) -> list[View]:
         }
         for each in found
     ]
-    known = [each for each in found if not isnan(each.money)]
-    total, new = sum(each.money for each in known), sum(each.new_money for each in known)
-    rest = "" if len(known) == len(found) else ", at least"
-    lines.append({"for": f"total{rest}", "who": "", f"money{unit}": Amount(total), f"its money{unit}": Amount(new)})
+    total, new, is_whole = _total(found)
+    rest = "" if is_whole else ", at least"
+    lines.append({"for": f"total{rest}", "who": "", f"money{unit}": total, f"its money{unit}": new})
     how = (
         "Money: the whole study, each different page and reply once, as if the store were empty. Asked when it ran, "
         "and its money: what the store lacked then; to show the run again asks nothing. Failed replies are in neither. "
         "Floors and ceilings: answers without a document, from another page, and from the evidence alone."
     )
     return [View.whole("What the study costs", how, lines, lines[0])]
+
+
+def spent_in_words(run: Run) -> str:
+    """Return the tokens of the whole study, and its money where it has prices; "" where it has neither."""
+    found, parts = read_spending(run), list[str]()
+    if any(each.tokens_in or each.tokens_out for each in found):
+        least = "at least " if any(each.uncounted and each.use != "reading" for each in found) else ""
+        tokens_in, tokens_out = (sum(getattr(each, name) for each in found) for name in ("tokens_in", "tokens_out"))
+        parts.append(f"{least}{tokens_in:,} tokens in, {tokens_out:,} out")
+    if found and run.price_list.prices:
+        total, new, is_whole = _total(found)
+        money = f"money{_unit(run)} {'' if is_whole else 'at least '}{total}"
+        parts.append(f"{money}, {new} of it when it ran")
+    return f"whole study: {'; '.join(parts)}" if parts else ""
+
+
+def _total(found: Sequence[Spending]) -> tuple[Amount, Amount, bool]:
+    """Return the money of all, that of what the run asked for, and whether all of it is known."""
+    known = [each for each in found if not isnan(each.money)]
+    total, new = (Amount(sum(getattr(each, name) for each in known)) for name in ("money", "new_money"))
+    return total, new, len(known) == len(found)
 
 
 def _tokens(each: Spending, tokens: int) -> str:

@@ -85,6 +85,23 @@ def test_a_run_without_any_score_has_a_page(tmp_path, page):
     assert "cannot show a cost of noise" in page(made)
 
 
+class PagesAlone(MadeUp):
+    """A run with `evaluate: [page]`: no question is asked, so that there is no pipeline."""
+
+    def _cells(self):
+        yield "page", None, None
+
+
+def test_a_run_that_scores_pages_alone_lists_its_questions_without_scores(tmp_path, page):
+    unasked = PagesAlone(**vars(RUN))
+    listed = QuestionList(Run(unasked.write(tmp_path)))
+    assert listed.pipelines == [] and listed.conditions == ["clean", "scan"]
+    scores, failed = listed.scores(*listed.start)
+    assert np.isnan(scores).all() and not failed.any()
+    assert {listed.ids[place] for place in listed.select(Choice(*listed.start))} == {f"q{n}" for n in range(6)}
+    assert "it scores the text of the pages, and asks no question" in page(unasked)
+
+
 def test_failed_questions_can_be_listed(tmp_path):
     folder = replace(RUN, failed=frozenset({("scan", "q3")})).write(tmp_path)
     listed = QuestionList(Run(folder))
