@@ -15,8 +15,8 @@ from ohr.statistics.signs import FEWEST
 METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeric F1"}
 """Names of metrics in running text."""
 
-_ACTIVITY = {"retrieval": "Retrieval", "generation": "Answers from the right page", "overall": "Answers end to end"}
-
+ACTIVITY = {"retrieval": "retrieval", "generation": "answers from the right page", "overall": "answers end to end"}
+"""Stages in running text."""
 
 VERDICTS: Mapping[str, str] = {
     "worse": "lost", "better": "gained", "same": "none that matters", "small": "small", "identical": "identical",
@@ -88,7 +88,7 @@ def why_not_judged(losses: Sequence[Loss]) -> list[str]:
     crashed = [loss for loss in unjudged if has_crashed(loss)]
     if crashed:
         most = max(crashed, key=lambda loss: loss.pairs_failed / loss.pairs)
-        where = f"{most.pairs_failed:,} of {most.pairs:,} in {most.stage} under {most.condition}"
+        where = f"{most.pairs_failed:,} of {most.pairs:,} in {ACTIVITY[most.stage]} under {most.condition}"
         found.append(f"{not_judged(len(crashed), len(losses))}, as {where}.")
     for name in dict.fromkeys(loss.generator for loss in unjudged if loss not in crashed):
         found.append(
@@ -122,7 +122,7 @@ def failed_items(manifest: Mapping[str, Any]) -> str:
 
 def _stage(losses: Sequence[Loss]) -> list[str]:
     """Describe one metric of a stage: how many comparisons show a loss, and the largest one."""
-    what = f"{_ACTIVITY[losses[0].stage]} ({METRICS.get(losses[0].metric, losses[0].metric)})"
+    what = f"{ACTIVITY[losses[0].stage].capitalize()} ({METRICS.get(losses[0].metric, losses[0].metric)})"
     judged = [loss for loss in losses if loss.verdict != FAILED]
     if judged and all(loss.verdict == "" for loss in judged):
         most = max(judged, key=lambda loss: abs(loss.lost))

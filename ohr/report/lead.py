@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import isnan, nan
 
 from ohr.messages.wording import counted
-from ohr.report.headlines import METRICS, kind, why_not_judged
+from ohr.report.headlines import ACTIVITY, METRICS, kind, why_not_judged
 from ohr.results.derived.decomposition import read_headlines
 from ohr.results.derived.losses import Loss
 from ohr.results.run import Row, Run
@@ -14,7 +14,6 @@ from ohr.results.tables.groups import ALL
 PARTS = ("chunker", "retriever", "generator")
 """Parts of a pipeline: fields of a loss."""
 
-_STAGES = {"retrieval": "retrieval", "generation": "answers from the right page", "overall": "answers end to end"}
 _USUAL = ("lcs", "f1")  # metrics of the paper: a reader in a hurry needs no name of theirs
 _TENTHS = ("", "", "", "", "", "half", "six tenths", "seven tenths", "eight tenths", "nine tenths")
 _NEAR = 0.15  # a share is said in tenths where its interval reaches no further than the tenths beside it, rounded
@@ -42,7 +41,7 @@ def named_noise(loss: Loss) -> str:
 
 def staged(loss: Loss) -> str:
     """Name the stage that a loss is of."""
-    return _STAGES[loss.stage]
+    return ACTIVITY[loss.stage]
 
 
 def metric_of(loss: Loss) -> str:

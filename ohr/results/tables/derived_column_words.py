@@ -9,8 +9,8 @@ _LOST = {
     "lost_inner_low": "lower end of its 90% interval, with which `same` is tested",
     "lost_inner_high": "upper end",
     "lost_p": "p value of no loss",
-    "lost_detectable": "the loss that four of five such studies would show; empty where the changes are worth those of "
-    "fewer than 8 documents",
+    "lost_detectable": "the loss that four of five such studies would show if it were compared alone; empty where the "
+    "changes are worth those of fewer than 8 documents",
     "lost_wide_low": "lower end of the interval of `lost` that holds together with those of all comparisons of its "
     "stage and metric: the one to quote of the largest loss",
     "lost_wide_high": "upper end",
