@@ -75,7 +75,7 @@ def _interval(gain: Row) -> str:
 
 
 def _documents(run: Run, chosen: Sequence[Loss]) -> str:
-    """Return how many documents would show losses of the last stage where one is open, as `ohr plan --from RUN` does.
+    """Return how many documents would show losses of the last stage that has unclear ones, under those conditions.
 
     The sizes are fixed: the largest difference of several that are open is too large on average, and a study planned
     for it would be too small.
@@ -83,9 +83,11 @@ def _documents(run: Run, chosen: Sequence[Loss]) -> str:
     unclear = [loss for loss in chosen if kind(loss) in ("open", "")]
     if not unclear:
         return ""
-    loss, size, source = unclear[-1], design_of_run(run), ""
+    stage, size, source = unclear[-1].stage, design_of_run(run), ""
+    unclear = [loss for loss in unclear if loss.stage == stage]
+    conditions = {loss.condition for loss in unclear}
     try:
-        known = [pilot for pilot in pilots(run, size) if pilot.stage == loss.stage]
+        known = [pilot for pilot in pilots(run, size) if pilot.stage == stage and pilot.condition in conditions]
     except DataError:
         known = []
     if not known:  # too few documents to know how much they vary
@@ -96,7 +98,8 @@ def _documents(run: Run, chosen: Sequence[Loss]) -> str:
         return ""
     first, *more = [(counted(int(each.documents), "document"), in_points(each.loss)) for each in needed]
     others = "".join(f", and about {documents} one of {size_of_loss}" for documents, size_of_loss in more)
-    shown = f"About {first[0]} would show a loss of {first[1]} of {staged(loss)}{others}"
+    where = f"under {named_noise(unclear[0])}" if len(unclear) == 1 else "where it is unclear"
+    shown = f"About {first[0]} would show a loss of {first[1]} of {staged(unclear[0])} {where}{others}"
     return f"{shown}, in four of five studies like this one{source}."
 
 

@@ -57,12 +57,13 @@ class Pilot:
     Args:
         name: stage, condition and pipeline; empty where the parts are assumed.
         parts: at their upper limit, since a pilot may be lucky.
-        stage: empty where the parts are assumed.
+        stage: empty where the parts are assumed, as is `condition`.
     """
 
     name: str
     parts: Budget
     stage: str = ""
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def pilots(run: Run | None, size: Design) -> list[Pilot]:
             f"{run.folder}: has no loss from which a study can be planned: it needs a knowledge base without "
             "noise, and five documents"
         )
-    return [Pilot(_name(row), cautious(_parts(row), row["df"]), row["stage"]) for row in rows]
+    return [Pilot(_name(row), cautious(_parts(row), row["df"]), row["stage"], row["condition"]) for row in rows]
 
 
 def hardest(known: Iterable[Pilot], size: Design) -> list[Pilot]:

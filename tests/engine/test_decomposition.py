@@ -316,7 +316,7 @@ def test_levels_of_attribution_are_not_split(home):
         ("[retrieval, overall]", "[generation]", "splits the loss of retrieval and overall: `evaluate` must have one"),
         ("[{kind: bm25}]", "[{kind: eye}]", "it needs a retriever that does not look at page images"),
         ("decompose: true", "decompose: 1", "must be true or false"),
-        ("decompose: true", "decompose: [read, clean]", "no condition with noise is named 'clean'. Choose one of: read"),
+        ("decompose: true", "decompose: [read, clean]", "no condition with noise is named 'clean'. Choose"),
         ("decompose: true", "decompose: [raed]", "Did you mean 'read'?"),
     ],
 )  # fmt: skip

@@ -157,8 +157,8 @@ def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):
     assert summary.lead == "1 document is too few to show whether blur (0.5) costs more than 2 points of retrieval."
     assert words(summary) == {"blur 0.5": ["unclear with 1 document"]}
     assert summary.advice == (
-        "About 16 documents would show a loss of 10 points of retrieval, and about 58 documents one of 5 points, in "
-        "four of five studies like this one, if they vary as in other studies.",
+        "About 16 documents would show a loss of 10 points of retrieval under blur (0.5), and about 58 documents one "
+        "of 5 points, in four of five studies like this one, if they vary as in other studies.",
     )
     assert not summary.lines[0].cells[0].has_interval
 
@@ -186,14 +186,28 @@ def test_documents_are_those_of_a_plan_from_the_run_whatever_difference_was_seen
         first, second, *_ = [each for each in enough(decides, size) if each.documents > 12]
         (advice,) = summarize(study).advice
         assert advice == (
-            f"About {first.documents:,} documents would show a loss of {100 * first.loss:.0f} points of retrieval, and "
-            f"about {second.documents:,} documents one of {100 * second.loss:.0f} points, in four of five studies like "
-            "this one."
+            f"About {first.documents:,} documents would show a loss of {100 * first.loss:.0f} points of retrieval "
+            f"where it is unclear, and about {second.documents:,} documents one of {100 * second.loss:.0f} points, in "
+            "four of five studies like this one."
         )
         alone = replace(size, comparisons={})
         assert enough(decides, alone)[0].documents < enough(decides, size)[0].documents
         said.append(advice)
     assert said[0] == said[1]
+
+
+def test_documents_are_counted_where_it_is_unclear_and_not_by_what_varies_more(runs):
+    run, random = runs.make(48), np.random.default_rng(3)
+    clean, change = 0.5 + 0.5 * random.random(48), 0.1 * random.standard_normal(48)
+    add(run, {"clean": clean, "blur-0.2": clean - change, "blur-0.8": 0.1 * clean * random.integers(0, 2, 48)})
+    study = finished(run)
+    size = design_of_run(study)
+    by_condition = {pilot.condition: pilot for pilot in pilots(study, size)}
+    assert hardest(by_condition.values(), size) == [by_condition["blur-0.8"]]
+    first = next(each for each in enough(by_condition["blur-0.2"], size) if each.documents > 12)
+    advice = summarize(study).advice[-1]
+    assert advice.startswith(f"About {first.documents:,} documents would show a loss of {100 * first.loss:.0f} points")
+    assert "of retrieval under blur (0.2)" in advice
 
 
 def test_failures_are_no_pilot(runs):

@@ -1,0 +1,61 @@
+"""The sentences of the example studies, with their numbers read from the kept runs."""
+
+from collections.abc import Callable, Mapping
+from textwrap import fill
+
+from ohr.messages.wording import counted
+from ohr.report.lead import in_points, loss_by_stage, rounded
+from ohr.results.derived.losses import Loss, read_losses
+from ohr.results.run import Run
+
+_WIDTH = 150  # letters of a line of the documentation
+
+
+def cascade(run: Run) -> str:
+    blur, photo, retrieval = "blurred scan-0.7", "photo from the side-0.9", "retrieval"
+    formatting, searched = (_loss(run, retrieval, condition, "bm25") for condition in ("formatting", blur))
+    edited, blurred = (loss_by_stage(run, loss) for loss in (formatting, searched))
+    answered = _loss(run, "overall", blur, "bm25")
+    side, dense = (_loss(run, retrieval, photo, retriever) for retriever in ("bm25", "dense"))
+    return _paragraphs(
+        f"On {_size(side)}, the steepest photos from the side cost BM25 {_cost(side)} of retrieval and MiniLM "
+        f"{_cost(dense)}. Answers of a model of 1.5 billion parameters seem to lose {_cost(answered)} where "
+        "scans are most blurred: with so few questions even that is not shown.",
+        f"What to repair depends on the noise. Formatting noise costs BM25 {_cost(formatting)} of retrieval, of which "
+        f"{_share(edited)} arises in the index; the worst blur costs {_cost(searched)}, of which {_share(blurred)} "
+        f"arises there. Clean text to read brings back {_gain(blurred, 'gain_of_repairing_reading')} of the latter, a "
+        f"clean index {_gain(blurred, 'gain_of_repairing_index')}.",
+    )
+
+
+CLAIMS: Mapping[str, Callable[[Run], str]] = {"cascade": cascade}
+"""The sentences of each study, by its name."""
+
+
+def _paragraphs(*texts: str) -> str:
+    return "\n\n".join(fill(text, _WIDTH) for text in texts) + "\n"
+
+
+def _loss(run: Run, stage: str, condition: str, retriever: str) -> Loss:
+    """Return the loss of a retriever's first pipeline under a condition, in the headline metric of a stage."""
+    cell = (stage, run.headlines[stage], condition, retriever)
+    return next(loss for loss in read_losses(run) if (loss.stage, loss.metric, loss.condition, loss.retriever) == cell)
+
+
+def _cost(loss: Loss) -> str:
+    """Write a loss with the interval that holds for all comparisons of its stage together."""
+    return f"{rounded(loss.lost)} of {in_points(loss.clean)} [{rounded(loss.wide_low)} to {rounded(loss.wide_high)}]"
+
+
+def _share(parts: Mapping[str, Mapping[str, float]]) -> str:
+    value, low, high = (parts["index_part"][end] for end in ("value", "low", "high"))
+    return f"{value:.0%} [{low:.0%} to {high:.0%}]"
+
+
+def _gain(parts: Mapping[str, Mapping[str, float]], quantity: str) -> str:
+    value, low, high = (parts[quantity][end] for end in ("value", "low", "high"))
+    return f"{in_points(value)} [{rounded(low)} to {rounded(high)}]"
+
+
+def _size(loss: Loss) -> str:
+    return f"{counted(loss.pairs, 'question')} about {counted(loss.documents, 'document')}"

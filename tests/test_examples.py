@@ -1,0 +1,78 @@
+"""The example studies: pages and sentences are those of the kept runs, and say what the scores of these say."""
+
+import re
+from collections import defaultdict
+from html import escape
+from statistics import fmean
+
+import pytest
+
+from ohr.report.lead import rounded
+from ohr.report.summary import verdicts
+from ohr.results.run import Run
+from ohr.spec.read import read_spec
+from speed.readme_from_demo import placed
+from studies.claims import CLAIMS
+from studies.examples import LARGEST, PAGES, ROOT, RUNS, TEXTS, parts
+
+RUN = {name: Run.finished(RUNS / name) for name in CLAIMS}
+SENTENCES = parts()
+_MACHINE = re.compile(rb"/(?:home|root|tmp|work|mnt)/")
+_OF = re.compile(r"(-?\d[\d.]*) of (?:the |its )?(\d[\d.]*) points")
+
+
+def scores(run: Run) -> dict[tuple[str, str, str, str], dict[str, float]]:
+    """The scores of the headline metrics, as they were measured: by cell, and by question."""
+    cells = defaultdict(dict)
+    for row in run.rows("scores"):
+        if row["metric"] == run.headlines.get(row["stage"]):
+            cells[row["stage"], row["kb"], row["retriever"] or "", row["generator"] or ""][row["question_id"]] = row[
+                "value"
+            ]
+    return cells
+
+
+def pairs(run: Run) -> set[tuple[str, str]]:
+    """Loss and clean score of every noisy cell, as a sentence writes them."""
+    cells = scores(run)
+    clean = {(stage, *pipeline): values for (stage, kb, *pipeline), values in cells.items() if kb == "clean"}
+    found = set()
+    for (stage, _, *pipeline), noisy in cells.items():
+        truth = clean[(stage, *pipeline)]
+        both = [name for name in noisy if name in truth]
+        before, after = (fmean(side[name] for name in both) for side in (truth, noisy))
+        found.add((rounded(before - after), rounded(before)))
+    return found
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_kept_run_is_of_its_spec(name: str):
+    assert RUN[name].manifest["spec"] == read_spec(ROOT / "pipelines" / f"study-{name}.yaml").resolved
+    assert RUN[name].manifest["failures"]["items"] == 0
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_page_begins_with_what_its_run_says(name: str):
+    page = (PAGES / f"{name}.html").read_bytes()
+    assert len(page) <= LARGEST
+    assert escape(verdicts(RUN[name]).lead) in page.decode()  # else: python -m studies.examples
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_nothing_names_the_machine_that_ran_it(name: str):
+    for file in (PAGES / f"{name}.html", *(RUNS / name).iterdir()):
+        assert not _MACHINE.search(file.read_bytes()), file
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
+def test_a_text_has_the_sentences_of_the_kept_runs(text):
+    written = text.read_text(encoding="utf-8")
+    assert "<!-- study: cascade -->" in written
+    assert placed(written, SENTENCES, "study") == written  # else: python -m studies.examples
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_losses_in_sentences_are_those_of_the_scores(name: str):
+    losses = set(_OF.findall(SENTENCES[name]))
+    assert losses
+    assert losses <= pairs(RUN[name])
