@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from ohr.report.lead import rounded
-from ohr.report.summary import verdicts
+from ohr.report.summary import summarize, verdicts
 from ohr.results.run import Run
 from ohr.spec.read import read_spec
 from speed.readme_from_demo import placed
@@ -76,3 +76,11 @@ def test_losses_in_sentences_are_those_of_the_scores(name: str):
     losses = set(_OF.findall(SENTENCES[name]))
     assert losses
     assert losses <= pairs(RUN[name])
+
+
+def test_the_engines_are_said_to_differ_where_a_paired_comparison_shows_it():
+    (engines,) = (sentence for sentence in summarize(RUN["engines"]).advice if sentence.startswith("Engines: "))
+    plain, photo, fax = engines.split("; ")
+    assert "cannot be told apart" in plain
+    assert photo.startswith("rapidocr photo loses less than tesseract photo")
+    assert "cannot be told apart" in fax
