@@ -283,7 +283,7 @@ def test_the_place_of_a_loss_is_said_as_the_interval_of_its_part_allows(runs, pa
     [
         (
             {**GAINS, "index_part": (0.91, 0.84, 0.98)},
-            "Repair the index first: with a clean index alone, 50 of the 60 points that blur (0.7) costs come back "
+            "First repair the index: with a clean index alone, 50 of the 60 points that blur (0.7) costs come back "
             "[95% interval 40 to 60]; clean text to read alone brings back 5.",
         ),
         (
