@@ -22,7 +22,7 @@ from ohr.runner.power import design_of_run, enough, hardest, pilots
 
 _GAINS = {
     "gain_of_repairing_index": ("Repair the index first", "a clean index"),
-    "gain_of_repairing_reading": ("Repair the text that is read first", "clean text to read"),
+    "gain_of_repairing_reading": ("Repair first the text that is read", "clean text to read"),
 }
 """Gains by stage: what the repair is, and what it gives."""
 _NO_ENGINE = "ground_truth"
