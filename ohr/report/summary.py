@@ -121,7 +121,7 @@ class Summary:
 
     @property
     def legend(self) -> str:
-        """What the bars mean, as far as they are drawn."""
+        """The meaning of the bars, as far as they are drawn."""
         gained = "; hollow: what is gained" if any(cell.left > cell.clean for cell in self._drawn) else ""
         line = "; line: 95% interval of what is left" if any(cell.has_interval for cell in self._drawn) else ""
         return f"Solid: what is left of the score on clean text; hatched: what is lost{gained}{line}."
