@@ -20,11 +20,12 @@ def cascade(run: Run) -> str:
     return _paragraphs(
         f"On {_size(side)}, the steepest photos from the side cost BM25 {_cost(side)} of retrieval and MiniLM "
         f"{_cost(dense)}. Answers of a model of 1.5 billion parameters seem to lose {_cost(answered)} where "
-        "scans are most blurred: with so few questions even that is not shown.",
-        f"What to repair depends on the noise. Formatting noise costs BM25 {_cost(formatting)} of retrieval, of which "
-        f"{_share(edited)} arises in the index; the worst blur costs {_cost(searched)}, of which {_share(blurred)} "
-        f"arises there. Clean text to read brings back {_gain(blurred, 'gain_of_repairing_reading')} of the latter, a "
-        f"clean index {_gain(blurred, 'gain_of_repairing_index')}.",
+        "scans are most blurred, but so few questions do not show it.",
+        f"What to repair depends on the noise. Formatting noise costs BM25 {_cost(formatting)} of retrieval; "
+        f"{_share(edited)} of that arises in the index, where other passages are found. The worst blur costs "
+        f"{_cost(searched)}; {_share(blurred)} of that arises in the index. Clean text to read brings back "
+        f"{_gain(blurred, 'gain_of_repairing_reading')} of it, a clean index "
+        f"{_gain(blurred, 'gain_of_repairing_index')}; the rest takes both. Brackets are 95% intervals.",
     )
 
 

@@ -31,6 +31,7 @@ def check(
     from ohr.dataset.inputs import limited
     from ohr.graph.cells import count, not_swapped
     from ohr.messages.variables import hidden
+    from ohr.runner.power import uncompared
     from ohr.spec.environment import sent
     from ohr.spec.read import read_spec
     from ohr.surface import private_imports
@@ -47,7 +48,7 @@ def check(
     counts = count(read)
     lost = list(misplaced(inputs))
     private = [fault for file in read.plugin_files for fault in private_imports(file)]
-    warnings = [*keyless, *sent(read), *private, *inputs.warnings, *not_swapped(read)]
+    warnings = [*keyless, *sent(read), *private, *inputs.warnings, *uncompared(read), *not_swapped(read)]
     warnings += [sentence(len(lost))] if lost else []
     found = {
         "knowledge_bases": len(read.knowledge_bases),

@@ -101,5 +101,5 @@ def _left(made: "Plan", workers: int) -> str:
     if made.agent_calls:
         calls = counted(made.agent_calls, "call")
         minutes = f"at most {calls} of agents with {made.agent_tokens:,} prompt tokens; {minutes}"
-    asked = f"about {made.tokens:,} prompt tokens; " if made.tokens or not made.steps.get("system questions") else ""
+    asked = f"about {made.tokens:,} prompt tokens; " if made.tokens else ""
     return f"left to do: {asked}{minutes}"

@@ -56,6 +56,11 @@ class Cell:
         return not isnan(self.left)
 
     @property
+    def is_unclear(self) -> bool:
+        """Report whether the documents are too few to say anything."""
+        return self.kind in ("open", "")  # "": not even an interval
+
+    @property
     def has_interval(self) -> bool:
         """Report whether the documents were enough for an interval."""
         return not isnan(self.low)
@@ -110,10 +115,20 @@ class Summary:
     hypotheses: str = ""
 
     @property
-    def tops(self) -> tuple[float, ...]:
-        """The end of the scale at each stage: everything that is drawn there fits."""
-        columns = zip(*(line.cells for line in self.lines), strict=True)
-        return tuple(max((cell.top for cell in column if cell), default=0.0) or 1.0 for column in columns)
+    def top(self) -> float:
+        """The end of the scale, one for all stages: bars of the same length are the same score."""
+        return max((cell.top for cell in self._drawn), default=0.0) or 1.0
+
+    @property
+    def legend(self) -> str:
+        """The meaning of the bars, as far as they are drawn."""
+        gained = "; hollow: what is gained" if any(cell.left > cell.clean for cell in self._drawn) else ""
+        line = "; line: 95% interval of what is left" if any(cell.has_interval for cell in self._drawn) else ""
+        return f"Solid: what is left of the score on clean text; hatched: what is lost{gained}{line}."
+
+    @property
+    def _drawn(self) -> list[Cell]:
+        return [cell for line in self.lines for cell in line.cells if cell and cell.is_judged]
 
     def first(self, most: int) -> list[Line]:
         """Return at most so many lines: that of the lead, then of each noise its last and its first level."""

@@ -17,7 +17,7 @@ from ohr.runner.attribution.levels import with_trials
 from ohr.runner.calibration.calibrate import NotCalibrated, calibrate
 from ohr.runner.pace import recall
 from ohr.runner.plan_costs import Bill, PlannedCost
-from ohr.runner.power import Design, design
+from ohr.runner.power import Design, design, uncompared
 from ohr.runner.preflight import check_stages
 from ohr.runner.prompt_sizes import Estimate, Sizes
 from ohr.runner.text_growth import Growth
@@ -104,7 +104,7 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
         steps["levels to calibrate"] = Count(levels, uncalibrated)
     inputs = session.inputs
     counts = len(inputs.documents), inputs.documents_asked, len(inputs.questions)
-    notes = (*not_swapped(spec), *unreached(spec), *undosed(spec), *drawn_once(spec))
+    notes = (*uncompared(spec), *not_swapped(spec), *unreached(spec), *undosed(spec), *drawn_once(spec))
     warnings = (*keyless, *session.inputs.warnings, *notes)
     timed, waits = _minutes(spec, session.store, steps, workers), bill.waits.minutes
     minutes = None if timed is None else max(timed, waits)

@@ -36,7 +36,8 @@ class Design:
         documents: that its questions are about.
         per_document: mean questions of a document, with coefficient of variation `cv`.
         draws: of each noise.
-        comparisons: stage to the comparisons with clean text that are judged together there.
+        comparisons: stage to the comparisons with clean text that are judged together there; empty where each loss is
+            judged alone.
     """
 
     documents: int
@@ -48,6 +49,11 @@ class Design:
     def among(self, stage: str = "") -> int:
         """Return how many comparisons are judged together at a stage; by default, at the stage that has most."""
         return self.comparisons.get(stage) or max(self.comparisons.values(), default=0) or 1
+
+    @property
+    def compares_nothing(self) -> bool:
+        """Report whether no condition is compared with clean text."""
+        return bool(self.comparisons) and not any(self.comparisons.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,18 @@ def design(spec: Spec, inputs: Inputs) -> Design:
     """Describe the size of a spec's study."""
     draws = max((base.replicates for base in spec.knowledge_bases), default=1)
     return design_of((question.document for question in inputs.questions), draws, _comparisons(spec))
+
+
+def uncompared(spec: Spec) -> list[str]:
+    """Warn where a spec scores conditions and compares none of them with clean text, with what helps."""
+    if (compared := _comparisons(spec)) and not any(compared.values()):
+        if all(base.noise_type == "none" for base in spec.knowledge_bases):
+            return ["no condition has noise or is read by an OCR engine: the run cannot show what noise costs"]
+        return [
+            "no condition can be compared with clean text, so the run cannot show what noise costs: add "
+            "`- name: ground_truth` under `knowledge_bases`, if the benchmark has the pages' clean text"
+        ]
+    return []
 
 
 def design_of_run(run: Run) -> Design:
@@ -162,10 +180,12 @@ def hardest(known: Iterable[Pilot], size: Design) -> list[Pilot]:
 
 
 def finds(pilot: Pilot, size: Design) -> float:
-    """Return the smallest true loss that four of five studies of a size find; inf with too few documents.
+    """Return the smallest true loss that four of five studies of a size find; inf with too few, or nothing to compare.
 
     It is found among all comparisons of its stage: Holm's first step takes ALPHA / comparisons.
     """
+    if size.compares_nothing:
+        return inf
     df = size.documents / (1 + size.cv**2) - 1
     error = _error(pilot, size)
     alpha = ALPHA / size.among(pilot.stage)

@@ -147,6 +147,27 @@ def test_a_loss_is_found_among_the_comparisons_that_are_judged_together(ohr):
     assert ", 10 comparisons judged together) " in ohr("plan", "small.yaml", *sets).stdout
 
 
+@pytest.mark.parametrize(
+    ("bases", "warning"),
+    [
+        ("[{name: a, text_noise: {kind: formatting, rate: 0.5}}]", "no condition can be compared with clean text, so "),
+        ("[{name: a}]", "no condition has noise or is read by an OCR engine: "),
+    ],
+)
+def test_a_design_that_compares_nothing_finds_no_loss(ohr, bases, warning):
+    sets = ("--set", f"knowledge_bases={bases}")
+    report = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
+    assert set(report["detects"]["finds"].values()) <= {None, inf}
+    printed = ohr("plan", "small.yaml", *sets).stdout
+    assert "finds no loss: it compares nothing with clean text" in printed
+    assert "a loss of 10 points" not in printed
+    for command in ("plan", "check"):
+        warnings = json.loads(ohr(command, "small.yaml", *sets, "--json").stdout)["warnings"]
+        assert any(line.startswith(warning) for line in warnings)
+        whole = json.loads(ohr(command, "small.yaml", "--json").stdout)["warnings"]
+        assert not any("what noise costs" in line for line in whole)
+
+
 def test_a_loss_that_no_number_of_documents_finds_needs_more_draws():
     size = Design(20, 3.0, 0.0, 1)
     sentence = enough_sentence([Enough(0.1, 1234.0, 3702.0), Enough(0.02, inf, inf)], size)

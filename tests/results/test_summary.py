@@ -371,6 +371,17 @@ def test_the_terminal_has_25_lines_of_100_columns(many, capsys):
     assert "not shown: blur 1, blur 2, blur 3 and 33 more" in lines
 
 
+def test_the_terminal_has_the_scores_of_what_is_unclear(runs, capsys):
+    run = runs.make(4, 4)
+    add(run, {"clean": 0.8, "blur-0.2": [0.8, 0.8, 0.8, 0.0], "blur-0.7": 0.8})
+    print_summary(finished(run))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines if line.startswith("blur")] == [
+        ["blur", "0.2", "unclear:", "80", "to", "60"],
+        ["blur", "0.7", "no", "question", "changed"],
+    ]
+
+
 def test_names_of_any_length_and_script_fit_the_lines(runs, capsys):
     run = runs.make(60)
     names = ["n" * 120 + f"-{level}" for level in (1, 2)] + ["扫描件-1"]
@@ -380,6 +391,22 @@ def test_names_of_any_length_and_script_fit_the_lines(runs, capsys):
     long = [line for line in lines if "nnn…nnn" in line]
     assert [line.split("  ")[0][-2:] for line in long] == [" 1", " 2"]
     assert max(len(line) for line in lines if line.startswith(("nnn", "扫描件"))) <= 100
+
+
+def test_the_legend_names_what_is_drawn_and_all_stages_have_one_scale(runs):
+    run = runs.make(120)
+    add(run, {"clean": 0.5, "blur-0.7": halved(120, 0.6)})
+    add(run, {"clean": halved(120, 0.5), "blur-0.7": 0.9}, "overall", "f1", generator="model")
+    gained = summarize(finished(run))
+    assert gained.legend == (
+        "Solid: what is left of the score on clean text; hatched: what is lost; hollow: what is gained; "
+        "line: 95% interval of what is left."
+    )
+    retrieval, answers = gained.lines[0].cells
+    assert gained.top == answers.top > retrieval.top
+    few = runs.make(4, 4)
+    add(few, {"blur-0.7": halved(4, 0.5)})
+    assert summarize(finished(few)).legend == "Solid: what is left of the score on clean text; hatched: what is lost."
 
 
 def test_the_figure_has_the_lead_and_a_panel_for_each_stage(many, tmp_path):

@@ -60,6 +60,9 @@ def print_design(planned: Planned) -> None:
         f"{counted(size.documents, 'document')}, {size.per_document:.1f} questions each, {counted(size.draws, 'draw')}"
         f"{together}"
     )
+    if size.compares_nothing:
+        say(f"this design ({about}) finds no loss: it compares nothing with clean text")
+        return
     worst = max(planned.finds.values())
     if isinf(worst):
         say(f"this design ({about}) has too few documents to find any loss")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ohr.cli.display.console import grouped, say, say_by_stage, say_first, say_table, say_view, say_views
 
 if TYPE_CHECKING:
-    from ohr.report.summary import Line, Summary
+    from ohr.report.summary import Cell, Line, Summary
     from ohr.results.run import Run
 
 _WIDTH = 100
@@ -70,7 +70,17 @@ def _cut(name: str, room: int) -> str:
 
 
 def _row(line: "Line", form: str) -> list[str]:
-    return [line.name, *(f"{getattr(cell, form)}{' *' * bool(cell.others)}" if cell else "" for cell in line.cells)]
+    return [line.name, *(_verdict(cell, form) if cell else "" for cell in line.cells)]
+
+
+def _verdict(cell: "Cell", form: str) -> str:
+    """Return a verdict; one that is unclear with the scores, which a page shows as a bar."""
+    from ohr.report.lead import rounded
+
+    words = getattr(cell, form)
+    if cell.is_unclear:
+        words = f"unclear: {rounded(cell.clean)} to {rounded(cell.left)}"
+    return f"{words}{' *' * bool(cell.others)}"
 
 
 def print_losses(run: "Run") -> None:

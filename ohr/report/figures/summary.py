@@ -60,7 +60,7 @@ def _figure(verdict: Summary, page: "Page") -> "Picture | None":
         start = left + place * (width + _GAP)
         box = (start / page.width, foot / height, width / page.width, body / height)
         axes: Axes = figure.add_axes(box)
-        _draw(axes, lines, place, verdict.tops[place], page.scale)
+        _draw(axes, lines, place, verdict.top, page.scale)
         axes.set_title(stage, loc="left", weight="bold", parse_math=False)
         names = [_shortened(line.name) if not place else "" for line in lines]
         axes.set_yticklabels(names, parse_math=False)
@@ -108,8 +108,7 @@ def _bar(axes: "Axes", cell: Cell, y: float, scale: float) -> None:
 
 def _note(verdict: Summary) -> str:
     left_out = verdict.left_out(ROWS)
-    how = "Points of 100. Solid: what is left of the score on clean text; hatched: what is lost; line: 95% interval."
-    return f"{how} {verdict.compared}.{f' Not shown: {left_out}.' if left_out else ''}"
+    return f"Points of 100. {verdict.legend} {verdict.compared}.{f' Not shown: {left_out}.' if left_out else ''}"
 
 
 def _shortened(name: str) -> str:
