@@ -87,12 +87,12 @@ def _print(read: "Spec", made: "Plan", planned: "Planned", processes: int) -> No
 def _left(made: "Plan", workers: int) -> str:
     if not any(count.left for count in made.steps.values()):
         return "left to do: nothing"
-    waits = ("pages to recognise", "prompts to answer", "agent questions", "system questions")
+    waits = ("pages to read", "prompts to answer", "agent questions", "system questions")
     if not any(made.steps[name].left for name in waits if name in made.steps):
         searches, all_left = made.steps["searches"].left, sum(count.left for count in made.steps.values())
         rest = [counted(searches, "search", "searches")] if searches else []
         rest += [counted(all_left - searches, "other step")] if all_left > searches else []
-        return f"left to do: {' and '.join(rest)}, not timed; no page to recognise and no prompt to answer"
+        return f"left to do: {' and '.join(rest)}, not timed; no page to read and no prompt to answer"
     minutes = "time unknown: no page or answer was timed here yet"
     if made.waits:
         minutes += f"; at least {made.waits:.1f} minutes by limits per minute"

@@ -88,7 +88,7 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     there = session.store.has_many(graph.steps.keys())
     needed = {step.key for step in graph.needed(graph.goals, there)}
     bill = Bill(spec, session)
-    read = {"pages to recognise": _pages(spec, graph, needed, set(there), bill)}
+    read = {"pages to read": _pages(spec, graph, needed, set(there), bill)}
     steps = read | {name: _count(graph, kind, needed) for name, kind in _KINDS.items()}
     for name in ("page images to render", "texts to swap"):
         if not steps[name].total:
@@ -241,7 +241,7 @@ def _pages(spec: Spec, graph: Graph, needed: set[str], there: set[str], bill: Bi
 def _minutes(spec: Spec, store: Store, steps: Mapping[str, Count], workers: int) -> float | None:
     rates = [recall(store, base.ocr) for base in spec.knowledge_bases if base.ocr.reads_images]
     answers = [recall(store, generator.stage) for generator in spec.generators]
-    pages, prompts = steps["pages to recognise"].left, steps["prompts to answer"].left
+    pages, prompts = steps["pages to read"].left, steps["prompts to answer"].left
     episodes = steps["agent questions"].left if "agent questions" in steps else 0
     paces = [recall(store, agent.stage) for agent in spec.agents]
     asked = steps["system questions"].left if "system questions" in steps else 0

@@ -35,7 +35,7 @@ def test_a_plan_is_printed_in_words(ohr):
     assert lines[0].startswith("small: 4 documents, ")
     assert lines[1] == "12 cells: 3 page, 3 retrieval, 3 generation, 3 overall"
     assert lines[2] == "step                total  in store  left"
-    assert lines[3] == "pages to recognise  0      0         0"
+    assert lines[3] == "pages to read       0      0         0"
     assert lines[4] == "documents to build  12     0         12"
     (left,) = [line for line in lines if line.startswith("left to do")]
     assert left.endswith(" prompt tokens; time unknown: no page or answer was timed here yet")
@@ -62,7 +62,7 @@ def test_where_neither_pages_nor_prompts_are_left_no_time_is_printed(ohr):
     done = ohr("plan", "small.yaml", "--set", "evaluate=[retrieval]", "--set", "generators=[]").stdout
     (line,) = [line for line in done.splitlines() if line.startswith("left")]
     rest = "3 searches and 36 other steps, not timed"
-    assert line == f"left to do: {rest}; no page to recognise and no prompt to answer"
+    assert line == f"left to do: {rest}; no page to read and no prompt to answer"
 
 
 LIMITED = "{{kind: openai, base_url: 'http://127.0.0.1:9', model: m, max_tokens: 9, {limit}}}"
@@ -97,7 +97,7 @@ def test_pages_wait_for_the_limits_of_an_engine(ohr):
     scan = "{kind: vlm, base_url: 'http://127.0.0.1:9', model: m, requests_per_minute: 2}"
     sets = ("--set", f"knowledge_bases=[{{name: ground_truth}}, {{name: a, ocr: {scan}}}]")
     report = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
-    assert report["waits"] == report["steps"]["pages to recognise"]["left"] / 2 > 0
+    assert report["waits"] == report["steps"]["pages to read"]["left"] / 2 > 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import typer
 
 from ohr.cli.display.console import as_lines, report, say, say_first, say_json
 from ohr.cli.display.progress import bars
-from ohr.messages.wording import counted, shortened
+from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.engine.executors.base import Executor
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 _DETAILS = 500
 """Questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two."""
-
-
-_WARNING = 50
-"""Characters of a warning that fit into a line of 100 beside how many there are."""
 
 
 def carry_out(
@@ -104,12 +101,12 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
 
 
 def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.losses import print_summary, wrapped
+    from ohr.cli.display.losses import WIDTH, print_summary, wrapped
 
     closing = wrapped(_done(finished, seconds))
     if warnings := run.manifest["warnings"]:
-        first = shortened(warnings[0], _WARNING)
-        closing.insert(0, f"{counted(len(warnings), 'warning')}, the first: {first}")
+        first = f"{counted(len(warnings), 'warning')}, the first: {warnings[0]}"
+        closing.insert(0, shorten(first, WIDTH, placeholder=" …"))
     if figures:
         closing.append(f"figures: {figures[0].parent}")
     closing.append(f"results: {finished.folder}")

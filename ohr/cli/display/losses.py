@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from ohr.report.summary import Cell, Line, Summary
     from ohr.results.run import Run
 
-_WIDTH = 100
+WIDTH = 100
+"""Columns of a summary."""
 _MOST_LINES = 25
 """Lines of a summary, with all that a command adds to it: what a small terminal shows at once."""
 _FEWEST_ROWS = 3
 
-wrapped = partial(wrap, width=_WIDTH, break_on_hyphens=False)
+wrapped = partial(wrap, width=WIDTH, break_on_hyphens=False)
 """The lines of a text in a summary; names of conditions stay whole."""
 
 
@@ -48,9 +49,9 @@ def _print_verdicts(summary: "Summary", most: int) -> None:
     shown = summary.first(most)
     headers = ["condition", *summary.stages]
     rows = [_row(line, "words") for line in shown]
-    if _width(headers, rows) > _WIDTH:
+    if _width(headers, rows) > WIDTH:
         rows = [_row(line, "short") for line in shown]
-    if (over := _width(headers, rows) - _WIDTH) > 0:
+    if (over := _width(headers, rows) - WIDTH) > 0:
         room = max(len(row[0]) for row in rows) - over
         rows = [[_cut(name, room), *verdicts] for name, *verdicts in rows]
     say_table(headers, rows)
