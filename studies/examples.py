@@ -34,7 +34,10 @@ _LEFT_OUT = ("report.html", "run.log", "events.jsonl", "figures", "*.csv")
 def keep(folder: Path) -> Path:
     """Copy a finished run without what can be made again, and without what names a machine."""
     run = Run.finished(folder)
-    place = RUNS / run.manifest["name"]
+    name = run.manifest["name"]
+    if not (ROOT / "pipelines" / f"study-{name}.yaml").is_file():
+        raise SystemExit(f"{folder}: is of no example study: pipelines/study-{name}.yaml is missing")
+    place = RUNS / name
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(folder, place, ignore=shutil.ignore_patterns(*_LEFT_OUT))
     manifest = json.loads((place / "manifest.json").read_text(encoding="utf-8"))

@@ -155,7 +155,7 @@ def _places(table: ScoreTable, lead: Loss | None, conditions: set[str]) -> dict[
 
 
 def _ranking(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documents: int) -> str:
-    """Put the engines of some groups into a sentence: who is shown to lose less, and who cannot be told apart."""
+    """Put the engines of some groups into a sentence: which is shown to lose less, and which do not differ clearly."""
     phrases = []
     for group in groups:
         mine = [pair for pair in pairs if pair.first.condition in group]
@@ -167,7 +167,7 @@ def _ranking(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documen
         beaten = [rival for rival in means if rival != best and any(_beats(pair, best, rival) for pair in mine)]
         rest = [rival for rival in means if rival not in (best, *beaten)]
         phrase = f"{best} loses {'less' if rest else 'least, less'} than {named(beaten)}"
-        apart = f"{named([best, *rest])} cannot be told apart with {counted(documents, 'document')}"
+        apart = f"{named([best, *rest])} do not differ clearly with {counted(documents, 'document')}"
         phrases.append(
             f"{phrase}, and does not differ clearly from {named(rest)}"
             if beaten and rest

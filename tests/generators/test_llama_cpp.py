@@ -110,6 +110,13 @@ def test_a_window_without_room_for_a_prompt_is_refused():
     )
 
 
+def test_the_engine_keeps_no_earlier_prompts(monkeypatch):
+    started = []
+    monkeypatch.setattr("xllamacpp.Server", started.append)
+    LlamaCpp(context=512).load()
+    assert [settings.cache_ram_mib for settings in started] == [0]  # 8 GiB by default
+
+
 def test_threads_are_in_no_key():
     assert identity(LlamaCpp(threads=1)) == identity(LlamaCpp(gpu_layers=3))
 

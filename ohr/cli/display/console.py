@@ -86,12 +86,14 @@ def say_by_stage(made: "Callable[[Sequence[Scored]], View]", scores: "Sequence[S
 
 def say_first(title: str, lines: Sequence[str], most: int = 10) -> None:
     """Print a list's first lines under its title, and how many more there are."""
-    if lines:
-        say(title)
-        for line in lines[:most]:
-            say(f"  {line}")
-        if len(lines) > most:
-            say(f"  and {len(lines) - most} more")
+    for line in first_of(title, lines, most):
+        say(line)
+
+
+def first_of(title: str, lines: Sequence[str], most: int = 10) -> list[str]:
+    """Return a list's first lines under its title, and how many more there are; nothing where it is empty."""
+    more = [f"  and {len(lines) - most} more"] if len(lines) > most else []
+    return [title, *(f"  {line}" for line in lines[:most]), *more] if lines else []
 
 
 def grouped(lines: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ohr.cli.display.console import as_lines, report, say, say_first, say_json
+from ohr.cli.display.console import as_lines, first_of, report, say, say_first, say_json
 from ohr.cli.display.progress import bars
 from ohr.messages.wording import counted
 
@@ -140,10 +140,8 @@ def _print_failures(finished: "Finished", run: "Run") -> None:
 
 def _failed(finished: "Finished", most: int = 3) -> list[str]:
     """List the first reasons why items failed."""
-    lines = as_lines(finished.ledger.failures)
-    title = f"failed items: {len(finished.ledger.failures)} (questions that need them score 0)"
-    more = [f"  and {len(lines) - most} more"] if len(lines) > most else []
-    return [title, *(f"  {line}" for line in lines[:most]), *more] if lines else []
+    failures = finished.ledger.failures
+    return first_of(f"failed items: {len(failures)} (questions that need them score 0)", as_lines(failures), most)
 
 
 def _absent(run: "Run") -> list[str]:
