@@ -104,7 +104,7 @@ def parts(image: Image) -> list[tuple[Image, tuple[int, int]]]:
         return [(image, (0, 0))]
     size = max(int(_PART * short), _DETECTED // 2)
     ink = image.min(axis=2).astype(np.int16)
-    uneven = np.ptp(ink, axis=1 - long)  # 0 in a row of one colour
+    uneven = np.ptp(ink, axis=1 - long)  # 0 in a row of one color
     cuts = [0]
     while length - cuts[-1] > 1.5 * size:
         start = cuts[-1] + int(size * (1 - _WINDOW))

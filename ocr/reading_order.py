@@ -80,7 +80,7 @@ def _widest_gap(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
     """Split at the widest horizontal gap between rows of lines; a single row has no second part."""
     ordered = sorted(lines, key=lambda line: line.top + line.bottom)
     height = median(line.bottom - line.top for line in lines)
-    reach, best, cut = ordered[0].bottom, -height / 2, 0  # lines of neighbouring rows may overlap a little
+    reach, best, cut = ordered[0].bottom, -height / 2, 0  # lines of neighboring rows may overlap a little
     for place, line in enumerate(ordered[1:], start=1):
         if line.top - reach > best:
             best, cut = line.top - reach, place

@@ -86,16 +86,16 @@ def means(rng, sets) -> Iterator[Row]:
     }
     groups = {".3-.7": (0.3, 0.5, 0.7), ".1/.9": (0.1, 0.9), ".05/.95": (0.05, 0.95), ".01-.02/.98": (0.01, 0.02, 0.98)}
     for documents, limits in wanted.items():
-        for (name, centres), (mean, worst) in zip(groups.items(), limits, strict=True):
+        for (name, centers), (mean, worst) in zip(groups.items(), limits, strict=True):
             found, plain = [], []
             for kind in (right_or_wrong, u_shaped):
                 for icc in (0.05, 0.2):
-                    for centre in centres:
+                    for center in centers:
                         ours, theirs = [], []
                         for code in structures(rng, documents):
-                            values = kind(rng, code, sets // STRUCTURES, centre, icc)
-                            ours += held(clustered_means(values, Clusters.of(code)), centre)
-                            theirs.append(naive(values, centre))
+                            values = kind(rng, code, sets // STRUCTURES, center, icc)
+                            ours += held(clustered_means(values, Clusters.of(code)), center)
+                            theirs.append(naive(values, center))
                         found.append(np.mean(ours))
                         plain.append(np.mean(theirs))
             yield f"mean {name}, {documents} documents", np.mean(found), np.mean(plain), mean / 100
@@ -259,14 +259,14 @@ def domains(rng, sets) -> Iterator[Row]:
         inside, theirs = [], []
         for code in structures(rng, 3 * per_domain):
             domain = code % 3
-            centres = np.array([0.5, 0.7, 0.8])
+            centers = np.array([0.5, 0.7, 0.8])
             values = np.empty((sets // STRUCTURES, code.size))
-            for number, centre in enumerate(centres):
+            for number, center in enumerate(centers):
                 part = domain == number
                 mine = np.unique(code[part], return_inverse=True)[1]
-                values[:, part] = u_shaped(rng, mine, len(values), centre, 0.15)
-            inside += held(macro_means(values, Clusters.of(code, domain)), centres.mean())
-            theirs.append(naive(values, centres.mean()))
+                values[:, part] = u_shaped(rng, mine, len(values), center, 0.15)
+            inside += held(macro_means(values, Clusters.of(code, domain)), centers.mean())
+            theirs.append(naive(values, centers.mean()))
         yield f"mean of 3 domains, {per_domain} documents each", float(np.mean(inside)), float(np.mean(theirs)), limit
 
 

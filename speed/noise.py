@@ -79,7 +79,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def pages() -> list[str]:
-    """Join neighbouring pages, so that they have `TOKENS` tokens on average."""
+    """Join neighboring pages, so that they have `TOKENS` tokens on average."""
     data = os.environ.get("OHRBENCH_DATA")
     bench: Any = OhrBench(root=Path(data)) if data else Mini(languages=("en",))
     groups: list[list[str]] = []

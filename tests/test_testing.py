@@ -159,7 +159,7 @@ class NeverStill(ImageNoise):
 
 
 class Flat(ImageNoise):
-    """Loses the colours."""
+    """Loses the colors."""
 
     kind: Literal["flat"] = "flat"
 

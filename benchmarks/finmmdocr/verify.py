@@ -25,8 +25,8 @@ def tallies(records: Sequence[Record]) -> Iterator[Tally]:
     for language, published in LANGUAGES.items():
         yield Tally(f"questions: {language}", languages[language], published)
     found = [group for record in records for group in groups(record)]
-    labelled = {group.dimension for group in found} - {group.dimension for group in found if group.derived}
+    labeled = {group.dimension for group in found} - {group.dimension for group in found if group.derived}
     counts = Counter((group.dimension, group.name) for group in found)
     for (dimension, name), published in group_sizes().items():
-        count = counts[dimension, name] if dimension in labelled else None
+        count = counts[dimension, name] if dimension in labeled else None
         yield Tally(f"{dimension}: {name}", count, published)

@@ -15,7 +15,7 @@ class Binarization(Distortion, kind="binarization"):
     """Thresholds the page as a copier does: ink that ran (dilation), missing ink (erosion), or uneven (letterpress).
 
     One of the three is drawn for each page. The severity moves the threshold, blurs the page before it, and for
-    letterpress makes the ink more uneven; below 0.5 grey and colour shine through. Severity 0.5 (`published`) preserves
+    letterpress makes the ink more uneven; below 0.5 grey and color shine through. Severity 0.5 (`published`) preserves
     clarity, as the paper's weak distortions do.
     """
 

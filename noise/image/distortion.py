@@ -14,7 +14,7 @@ from ohr import extras
 from ohr.contracts import Image, ImageNoise, NoisyImage
 
 Field = NDArray[np.floating[Any]]
-"""A small grid of values over the page: (rows, columns), or (rows, columns, 3) by colour."""
+"""A small grid of values over the page: (rows, columns), or (rows, columns, 3) by color."""
 
 _CELL = 8  # pixels of the page per cell of a field
 _LUMA = np.array((0.299, 0.587, 0.114), dtype=np.float32)  # weights of red, green and blue in luminance (BT.601)
@@ -62,7 +62,7 @@ def unit(image: Image) -> float:
 
 
 def grid(image: Image, cell: int = _CELL) -> tuple[Field, Field]:
-    """Return x and y of the centres of a small grid's cells over a page, in pixels, each (rows, columns)."""
+    """Return x and y of the centers of a small grid's cells over a page, in pixels, each (rows, columns)."""
     height, width = image.shape[:2]
     rows, columns = max(2, height // cell), max(2, width // cell)
     x = (np.arange(columns, dtype=np.float32) + 0.5) * np.float32(width / columns) - np.float32(0.5)
@@ -106,7 +106,7 @@ def lighten(image: Image, glare: Field) -> Image:
 
 
 def remapped(image: Image, dx: Field, dy: Field, border: Sequence[int] = (255, 255, 255)) -> Image:
-    """Move pixels: each takes the colour of the place (dx, dy) pixels away from it."""
+    """Move pixels: each takes the color of the place (dx, dy) pixels away from it."""
     cv2 = opencv()
     height, width = image.shape[:2]
     x = cv2.resize(dx, (width, height), interpolation=cv2.INTER_LINEAR)

@@ -51,7 +51,7 @@ def cast(image: Image, rng: np.random.Generator, cell: int = 8) -> Field:
 
 
 def tinted(gain: Field, rng: np.random.Generator, strength: float, cool: float = 0) -> Field:
-    """Colour a gain: shade is bluer or warmer than light from a lamp; `cool` makes it mostly bluer."""
+    """Color a gain: shade is bluer or warmer than light from a lamp; `cool` makes it mostly bluer."""
     warm = np.float32(strength * (cool + rng.uniform(-0.12, 0.12)))
     tint = np.asarray((1 + warm, 1, 1 - warm), dtype=np.float32)
     return np.asarray(gain[:, :, None] ** tint, dtype=np.float32)
@@ -76,11 +76,11 @@ def glare(image: Image, rng: np.random.Generator, share: float) -> Field:
 
 
 def exposed(picture: Picture, rng: np.random.Generator, strength: float) -> Picture:
-    """Render a scene as a phone does indoors: paper turns light grey, corners darker, with a slight cast of colour."""
+    """Render a scene as a phone does indoors: paper turns light grey, corners darker, with a slight cast of color."""
     x, y = grid(picture.frame, cell=32)
     height, width = picture.frame.shape[:2]
     off = np.hypot((x / np.float32(max(width, 1)) - 0.5), (y / np.float32(max(height, 1)) - 0.5))
     paper = 1 - np.float32(strength * rng.uniform(0.06, 0.36))
     gain = paper * (1 - np.float32(strength * rng.uniform(0.1, 0.3)) * smooth(off * np.float32(1.3)))
-    coloured = tinted(gain, rng, 1.5 * strength, cool=-0.02)  # as in the photographs
-    return picture.each(lambda plane: shade(plane, coloured))
+    colored = tinted(gain, rng, 1.5 * strength, cool=-0.02)  # as in the photographs
+    return picture.each(lambda plane: shade(plane, colored))

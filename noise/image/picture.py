@@ -1,4 +1,4 @@
-"""A picture in the making: luminance at full resolution and colour at half of it, as phones store them."""
+"""A picture in the making: luminance at full resolution and color at half of it, as phones store them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Picture:
 
     Args:
         planes: luminance, (H, W), and red, green and blue, (ceil(H / 2), ceil(W / 2), 3). One plane, (H, W, 3), where
-            no camera reduces the colour.
+            no camera reduces the color.
     """
 
     planes: tuple[Image, ...]
@@ -42,7 +42,7 @@ class Picture:
 
 
 def split(image: Image, *, whole: bool) -> Picture:
-    """Separate luminance from colour, or leave them together if `whole`."""
+    """Separate luminance from color, or leave them together if `whole`."""
     if whole:
         return Picture((image,))
     return Picture((np.asarray(opencv().cvtColor(image, opencv().COLOR_RGB2GRAY)), _halved(image)))

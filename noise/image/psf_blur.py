@@ -51,7 +51,7 @@ def _blurred(image: Image, path: NDArray[np.float64], radius: float) -> Image:
 
 @lru_cache(maxsize=_KERNELS)
 def _path(number: int) -> NDArray[np.float64]:
-    """Draw path `number`: (steps, 2), centred, reaching 1 from its middle."""
+    """Draw path `number`: (steps, 2), centered, reaching 1 from its middle."""
     rng = np.random.Generator(np.random.PCG64(number))
     inertia = rng.uniform(0.7, 0.95)
     speeds = np.zeros((_STEPS, 2))

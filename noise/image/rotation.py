@@ -12,7 +12,7 @@ _MOST = 6.0  # degrees at severity 1
 
 
 class Rotation(OnOpenCV, kind="rotation"):
-    """Turns the page about its centre by an angle drawn from [-6, 6] degrees x severity.
+    """Turns the page about its center by an angle drawn from [-6, 6] degrees x severity.
 
     The paper's [-3, 3] is severity 0.5 (`published`). The corners are filled with white, like a scanner's lid.
     """

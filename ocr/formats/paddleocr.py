@@ -52,7 +52,7 @@ def _reply(page: Mapping[str, Any]) -> tuple[Block, ...]:
     return page_of_markdown(string(markdown.get("text"), "markdown"))
 
 
-def _labelled(block: Mapping[str, Any]) -> tuple[str, Any]:
+def _labeled(block: Mapping[str, Any]) -> tuple[str, Any]:
     """Return a block's label and content; release candidates of version 3 have the content under its label."""
     for label, content in (("block_label", "block_content"), ("label", "content"), ("label", "text")):
         if content in block and (label in block or content == "block_content"):
@@ -65,7 +65,7 @@ def _blocks(data: Mapping[str, Any]) -> Iterator[Block]:
     blocks = [mapping(each, "a block") for each in sequence(data["parsing_res_list"], "parsing_res_list")]
     known(blocks, {"block_content", "text", "content", *_KINDS}, "block")
     for block in blocks:
-        label, content = _labelled(block)
+        label, content = _labeled(block)
         text = string(content, "a block's content")
         match _KINDS.get(label, "text"):
             case "table":

@@ -152,7 +152,7 @@ def _as_rgb(image: Any, tags: Mapping[int, Any]) -> Image:
 
 
 def _top(values: Any, mode: str) -> float:
-    """Return the white of a page without colours: the largest value that as few bits can hold as hold its lightest."""
+    """Return the white of a page without colors: the largest value that as few bits can hold as hold its lightest."""
     lightest = float(values.max()) if values.size else 255.0
     if mode == "F" and lightest <= 1:
         return 1.0

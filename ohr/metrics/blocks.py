@@ -28,7 +28,7 @@ COUNTS = (
 SIMILAR = 50.0
 """Formulas and tables match when at least this percentage of their characters agrees (Indel similarity)."""
 WORDS = 100
-"""Least words of a block of text that has a neighbour: about the paper's 130 tokens."""
+"""Least words of a block of text that has a neighbor: about the paper's 130 tokens."""
 
 # A formula or table is compared with at most this many before and behind its own place among those of its kind, so
 # that a page of thousands takes linear time. No page of OHRBench has more than 20.

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ def _read(path: Path, children: tuple[Path, ...]) -> Source:
         refuse([source.fault(("extends",), f"name one file (got {quoted(parent)})")])
     base = path.parent / str(parent)
     if not base.is_file():
-        refuse([source.fault(("extends",), f"no such file: {base}")])
+        refuse([source.fault(("extends",), f"no such file: {base}{_nearest(base)}")])
     if base.resolve() in (*children, path.resolve()):
         raise SpecError(f"{base}:1: extends: a spec cannot extend itself")
     merged = _read(base, (*children, path.resolve()))
@@ -131,10 +132,20 @@ def read_text(path: Path) -> str:
         with path.open(encoding="utf-8") as opened:
             return opened.read(_MOST_CHARACTERS + 1)
     except FileNotFoundError:
-        raise SpecError(f"{path}: no such file") from None
+        raise SpecError(f"{path}: no such file{_nearest(path)}") from None
     except (OSError, ValueError) as error:  # no UTF-8, or a name with a NUL
         reason = "is a folder, not a file" if path.is_dir() else f"cannot be read: {error}"
         raise SpecError(printable(f"{path}: {reason}")) from None
+
+
+def _nearest(path: Path) -> str:
+    """Name the YAML file of the same folder that was probably meant, if there is one."""
+    try:
+        names = {file.stem: file.name for file in path.parent.iterdir() if file.suffix in (".yaml", ".yml")}
+    except (OSError, ValueError):  # no such folder, or a name with a NUL
+        return ""
+    nearest = get_close_matches(path.stem, names, n=1)
+    return f". Did you mean {path.with_name(names[nearest[0]])}?" if nearest else ""
 
 
 class _Constructor(SafeConstructor):

@@ -147,9 +147,9 @@ def rescaled(mean: float, ends: tuple[float, float], df: float, how: str, critic
     if np.isnan([mean, low, high, critical, df]).any() or not how:
         return nan, nan
     if how == "logit":
-        centre = logit(mean)
-        return float(expit(centre - ratio * (centre - logit(low)))), float(
-            expit(centre + ratio * (logit(high) - centre))
+        center = logit(mean)
+        return float(expit(center - ratio * (center - logit(low)))), float(
+            expit(center + ratio * (logit(high) - center))
         )
     if how == "edge":  # a binomial bound: the probability beyond it is that beyond the critical value
         power = max(1.0, float(np.log(stdtr(df, -critical)) / np.log(0.025)))

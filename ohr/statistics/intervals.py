@@ -172,10 +172,10 @@ def mover(table: Floats, clusters: Clusters, level: float) -> Floats:
     unseen = ((1 - level) / 2) ** (-1 / np.maximum(_changed(table, clusters), 1)) - 1  # odds q / (1 - q)
     most = np.where((h.mean <= 0) & (g.mean > 0), np.minimum(h.high, unseen * g.high), h.high)
     more = np.where((g.mean <= 0) & (h.mean > 0), np.minimum(g.high, unseen * h.high), g.high)
-    centre = h.mean - g.mean
+    center = h.mean - g.mean
     down = _reach(h.mean - h.low, more - g.mean, r)
     up = _reach(most - h.mean, g.mean - g.low, r)
-    return _cut(centre - down, centre + up)
+    return _cut(center - down, center + up)
 
 
 def _side(clusters: Clusters, table: Floats, level: float) -> tuple[LeftOut, Bounds]:

@@ -1,7 +1,7 @@
 """Scripts that are written without spaces between words, other than Chinese: Japanese, Thai, Lao, Khmer, Burmese, ...
 
 Their runs are cut into letters, each with its marks, as scores of Japanese and Chinese answers are by custom; only
-Chinese is cut into words, as by jieba. Search takes each two neighbours together, as Lucene's CJK analyzer
+Chinese is cut into words, as by jieba. Search takes each two neighbors together, as Lucene's CJK analyzer
 does, since a single letter is on every page.
 """
 
@@ -31,7 +31,7 @@ _LETTER = re.compile(f".[{_MARKS}]*")
 
 
 def letters(piece: str, *, pairs: bool = False) -> list[str]:
-    """Cut runs of these scripts out of a text without white space, into letters or pairs of neighbours."""
+    """Cut runs of these scripts out of a text without white space, into letters or pairs of neighbors."""
     found: list[str] = []
     for part in _RUN.split(piece):
         if not _RUN.match(part):

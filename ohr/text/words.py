@@ -69,7 +69,7 @@ def words(text: str, segment_chinese: bool = True) -> tuple[str, ...]:
             and leaves an unspaced run as one word.
 
     Edge cases: a text without a word gives an empty tuple; what adjoins a Chinese run without a space (`2021年`) is a
-    word of its own. Where a run is cut depends on its neighbours, as with any Chinese segmenter.
+    word of its own. Where a run is cut depends on its neighbors, as with any Chinese segmenter.
     """
     return _segmented(text) if segment_chinese else _normal_words(text)
 

@@ -77,7 +77,7 @@ def test_selected_pages_are_read_and_answered_from():
     assert record.outcome == Outcome("42", reply="<scratchpad>so</scratchpad><answer> 42 </answer>")
 
 
-def test_text_comes_first_and_images_are_not_labelled():
+def test_text_comes_first_and_images_are_not_labeled():
     (_, reader) = own(played(selection("D", "4, 2"), "<answer>42</answer>"))
     (turn,) = reader.turns
     assert [type(part).__name__ for part in turn.parts] == ["str", "Picture", "Picture"]

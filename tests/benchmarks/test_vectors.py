@@ -177,8 +177,8 @@ def rating_of(win, tie, loss):
 def raw(given, expected):
     """A regression without an anchor: the mean of all ratings, with the opponent's, is 1000."""
     against = {name: rating_of(*games) for name, games in given.items()} | {"gpt-4o": BASE}
-    centre = mean(against.values())
-    assert {name: BASE + rating - centre for name, rating in against.items()} == pytest.approx(expected, abs=0.005)
+    center = mean(against.values())
+    assert {name: BASE + rating - center for name, rating in against.items()} == pytest.approx(expected, abs=0.005)
 
 
 def binary(given, expected):

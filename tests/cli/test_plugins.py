@@ -79,7 +79,7 @@ def test_an_unknown_plugin_to_show(ohr):
     assert result.stderr == f"no chunker 'pages'. Choose one of: {kinds}. Did you mean 'page'?\n"
 
 
-class Colour(Enum):
+class Color(Enum):
     RED = "red"
     BLUE = "blue"
 
@@ -87,7 +87,7 @@ class Colour(Enum):
 class Odd(Stage):
     kind: Literal["odd"] = "odd"
     where: Path
-    colour: Colour = Colour.RED
+    color: Color = Color.RED
     sizes: Annotated[tuple[int, ...], Field(description="Some.")] = (1, 2)
     share: Annotated[float | None, Field(gt=0, le=1)] = None
     sure: Annotated[bool, execution("Does it?")] = True
@@ -98,7 +98,7 @@ class Odd(Stage):
 def test_parameters_are_reported_in_words():
     assert parameters(Odd) == [
         Parameter("where", "path", "required", "", "", True),
-        Parameter("colour", "red, blue", '"red"', "", "", True),
+        Parameter("color", "red, blue", '"red"', "", "", True),
         Parameter("sizes", "list of whole number", "[1, 2]", "", "Some.", True),
         Parameter("share", "number or null", "null", "> 0, <= 1", "", True),
         Parameter("sure", "true or false", "true", "", "Does it?", False),

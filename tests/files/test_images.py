@@ -28,7 +28,7 @@ def test_what_is_transparent_is_white(tmp_path):
     assert (read[5:] == 255).all()
 
 
-def test_inks_of_print_become_colours(tmp_path):
+def test_inks_of_print_become_colors(tmp_path):
     read = images.read_image(saved(tmp_path / "print.tif", Image.new("CMYK", (30, 40), (0, 255, 255, 0))))
     assert (read == (255, 0, 0)).all()
 

@@ -49,7 +49,7 @@ def test_a_value_is_the_most_similar_one_that_is_there(value, text, read):
     assert read_value(value, text, "?") == read
 
 
-def test_neighbours_in_a_row_of_a_table_are_numbers_of_their_own():
+def test_neighbors_in_a_row_of_a_table_are_numbers_of_their_own():
     row = "Work in process 57.9 63.4 1 204.5"
     assert [read_value(value, row, "?") for value in ("57.9", "63.4", "1,204.5")] == ["57.9", "63.4", "1204.5"]
     assert [read_value(value, "124,375 146,000", "?") for value in ("124375", "146000")] == ["124375", "146000"]

@@ -191,7 +191,7 @@ def test_a_pattern_survives_its_string(truth, other):
             assert np.array_equal(getattr(again, name), getattr(pattern, name)), name
 
 
-def test_runs_are_those_of_neighbours_in_a_line():
+def test_runs_are_those_of_neighbors_in_a_line():
     pattern = Pattern.loads("wWwW3 W2 Wn F2w11")
     assert pattern.runs.tolist() == [0, 1, 0, 3, 0, 0, 2, 0, 1, 0, 2, *[0] * 12]
     assert pattern.whole.tolist() == [False, True, False, False]

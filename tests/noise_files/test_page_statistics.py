@@ -108,7 +108,7 @@ def test_a_run_without_clean_pages_says_what_would_have_them(tmp_path):
         statistics.page_statistics(Run(folder))
 
 
-@pytest.mark.parametrize("value", ["[colours]", "pages"])
+@pytest.mark.parametrize("value", ["[colors]", "pages"])
 def test_what_is_measured_has_names(tmp_path, value):
     (tmp_path / "pages.yaml").write_text(SPEC)
     with pytest.raises(SpecError, match="measure"):

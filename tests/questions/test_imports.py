@@ -63,7 +63,7 @@ def test_ragas_as_csv_with_lists_as_python_prints_them(read, tmp_path):
     assert_is_rent(read_candidates(tmp_path / "rows.csv", TRUTH))
 
 
-def test_labelled_data_sets_of_llama_index(read):
+def test_labeled_data_sets_of_llama_index(read):
     example = {
         "query": QUESTION,
         "query_by": {"model_name": "", "type": "human"},

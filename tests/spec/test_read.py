@@ -153,6 +153,12 @@ def test_a_missing_parent_is_reported(faults):
     assert faults("name: x\nextends: nowhere.yaml\n") == ["spec.yaml:2: extends: no such file: nowhere.yaml"]
 
 
+def test_a_missing_parent_is_reported_with_the_file_that_was_probably_meant(faults, tmp_path):
+    (tmp_path / "common.yaml").touch()
+    message = "spec.yaml:1: extends: no such file: comon.yaml. Did you mean common.yaml?"
+    assert faults("extends: comon.yaml\n") == [message]
+
+
 def test_extending_several_files_is_refused(faults):
     assert faults("extends: [a.yaml]\n") == ["spec.yaml:1: extends: name one file (got ['a.yaml'])"]
 
@@ -266,6 +272,15 @@ def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(SpecError) as caught:
         read_spec(tmp_path / "no.yaml")
     assert str(caught.value) == f"{tmp_path}/no.yaml: no such file"
+
+
+@pytest.mark.parametrize("given", ["study.yml", "study", "stdy.yaml"])
+def test_a_missing_file_is_reported_with_the_file_that_was_probably_meant(tmp_path, given):
+    for name in ("study.yaml", "other.yaml", "study.py"):
+        (tmp_path / name).touch()
+    with pytest.raises(SpecError) as caught:
+        read_spec(tmp_path / given)
+    assert str(caught.value) == f"{tmp_path}/{given}: no such file. Did you mean {tmp_path}/study.yaml?"
 
 
 def test_a_file_that_is_not_text_is_reported(tmp_path):

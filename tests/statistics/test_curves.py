@@ -12,7 +12,7 @@ curve = st.lists(st.tuples(st.integers(0, 20).map(lambda x: x / 20), share), min
 
 
 def pooled(x, rho):
-    """Falling fit by pooling neighbours one pair at a time."""
+    """Falling fit by pooling neighbors one pair at a time."""
     blocks = []
     for place in sorted(set(x)):
         blocks.append([r for p, r in zip(x, rho, strict=True) if p == place])

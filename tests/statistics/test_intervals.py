@@ -38,8 +38,8 @@ def loop_jackknife(values, documents):
         np.mean([value for value, document in zip(values, documents, strict=True) if document != left_out])
         for left_out in names
     ]
-    centre = sum(means) / len(means)
-    return sqrt((len(names) - 1) / len(names) * sum((mean - centre) ** 2 for mean in means))
+    center = sum(means) / len(means)
+    return sqrt((len(names) - 1) / len(names) * sum((mean - center) ** 2 for mean in means))
 
 
 def test_one_question_a_document_gives_students_error():

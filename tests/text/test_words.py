@@ -84,7 +84,7 @@ def test_scripts_without_spaces_are_cut_into_letters_with_their_marks(text, expe
         ("rent 東京", ("rent", "東京")),
     ],
 )
-def test_a_search_takes_neighbouring_letters_together(text, expected):
+def test_a_search_takes_neighboring_letters_together(text, expected):
     assert searched_words(text) == expected
 
 

@@ -58,13 +58,13 @@ class Capture(Distortion):
         strength = self.camera * self.near
         if self.camera == 0:
             return scene.frame
-        cv2, (light, colour) = opencv(), scene.planes
+        cv2, (light, color) = opencv(), scene.planes
         taps = _lens(blur * strength * unit(light), min(1.0, strength))
-        # phones smooth fine colour away and JPEG keeps a quarter of it, so only the luminance is processed
+        # phones smooth fine color away and JPEG keeps a quarter of it, so only the luminance is processed
         sharp = cv2.sepFilter2D(light, -1, taps, taps, borderType=cv2.BORDER_REPLICATE)
         share = noise * strength * _NOISE / _SPREAD
         grainy = cv2.addWeighted(sharp, 1, _grain(light, corner), share, -128 * share)
-        differences = cv2.cvtColor(colour, cv2.COLOR_RGB2YCrCb)
+        differences = cv2.cvtColor(color, cv2.COLOR_RGB2YCrCb)
         quality = round(100 - _JPEG * strength)
         red, blue = (_as_jpeg(cv2.extractChannel(differences, place), quality) for place in (1, 2))
         return joined(_as_jpeg(grainy, quality), (red, blue))

@@ -110,7 +110,7 @@ def placed(sheet: Image, quad: Quad, on: Picture, printed: Callable[[Image], Pic
         _cast_edge(spot, under)
         soft = opencv().GaussianBlur(plane, (3, 3), blur) if blur else plane
         drawn(soft, scaled(1 / cell) @ pose @ origin @ scaled(whole * cell), spot, under)
-    return centred(pose)
+    return centered(pose)
 
 
 def _in_view(sheet: Image, pose: NDArray[np.float64], on: Image) -> tuple[Image, NDArray[np.float64]]:
@@ -138,8 +138,8 @@ def scaled(factor: float) -> NDArray[np.float64]:
     return np.diag((factor, factor, 1.0))
 
 
-def centred(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Convert a map from coordinates in which pixel corners are whole numbers to those in which pixel centres are."""
+def centered(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Convert a map from coordinates in which pixel corners are whole numbers to those in which pixel centers are."""
     to, back = np.eye(3), np.eye(3)
     to[:2, 2], back[:2, 2] = 0.5, -0.5
     return np.asarray(back @ matrix @ to)
@@ -153,7 +153,7 @@ def drawn(part: Image, matrix: NDArray[np.float64], quad: Quad, on: Image) -> No
         shift = np.array([[1, 0, -left], [0, 1, -top], [0, 0, 1]], dtype=np.float64)
         cv2.warpPerspective(
             part,
-            shift @ centred(matrix),
+            shift @ centered(matrix),
             (right - left, bottom - top),
             dst=on[top:bottom, left:right],
             flags=cv2.INTER_LINEAR,

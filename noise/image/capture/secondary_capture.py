@@ -12,23 +12,23 @@ from ..distortion import Field, grid, lighten, opencv
 from ..light import exposed, gradient
 from ..picture import CELLS, Picture, split
 from .camera import Capture
-from .scene import Quad, centred, drawn, fitted, flat, frame, level, scaled
+from .scene import Quad, centered, drawn, fitted, flat, frame, level, scaled
 
 _SENSORS = np.array(((0, 1), (1, 2)))  # red, green; green, blue: the Bayer pattern
-_COLOURS = np.array((0, 85, 171), dtype=np.int32)  # where a screen's red, green and blue are, in 256ths of its pixel
+_COLORS = np.array((0, 85, 171), dtype=np.int32)  # where a screen's red, green and blue are, in 256ths of its pixel
 _BAND = 128  # rows, an even number, so that a band fits into a processor's cache
-_GAP = 0.6  # depth of the gaps between a screen's rows, relative to those between its columns of one colour
+_GAP = 0.6  # depth of the gaps between a screen's rows, relative to those between its columns of one color
 _PIXELS = (2000, 1500, 1100)
 _CELL = 16
 
 
 class SecondaryCapture(Capture, kind="secondary_capture"):
-    """Shows the page on a screen and photographs that: few pixels, coloured moire, a blue cast, reflections.
+    """Shows the page on a screen and photographs that: few pixels, colored moire, a blue cast, reflections.
 
     The page has 2,000, 1,500 and 1,100 of the screen's pixels along its longer side, and the screen's red, green and
     blue columns take away .05, .10 and .18 of the light in turns (severity 1/3, 2/3, 1). A camera sees red, green and
     blue at different places, too. The beat of the two is the moire, as in Liu, Shu, Wang and Yuan
-    (https://arxiv.org/abs/1804.03809), so that its colours and bends follow from the camera's pose and lens.
+    (https://arxiv.org/abs/1804.03809), so that its colors and bends follow from the camera's pose and lens.
     """
 
     version: ClassVar[int] = 4
@@ -42,7 +42,7 @@ class SecondaryCapture(Capture, kind="secondary_capture"):
         pose, long = flat(image, quad), max(height, width)
         pixels = level(self.severity, long, [min(long, number) for number in _PIXELS])
         scene = _lit(self.printed(image), pixels / long, pose, quad, dark)
-        homography = centred(pose)
+        homography = centered(pose)
         cool, haze = rng.uniform(0.03, 0.1), rng.uniform(0.05, 0.18)
         blue = 1 - cool * self.near * np.array((1, 0.4, 0))
         _veil(scene, _places(image, homography, rng), level(self.severity, 0, (0.05, 0.10, 0.18)), blue)
@@ -83,9 +83,9 @@ def _veil(scene: Picture, places: tuple[Field, Field], amplitude: float, light: 
     columns, rows = (cv2.resize(place * np.float32(256), (place.shape[1], height)) for place in places)
     tiles = (_BAND // 2 + 2, width // 2 + 1)
     sensors = np.tile(_SENSORS, tiles)[:, :width]
-    phases, filters = (_COLOURS[sensors], np.rint(255 * light).astype(np.uint8)[sensors])
+    phases, filters = (_COLORS[sensors], np.rint(255 * light).astype(np.uint8)[sensors])
     for top in range(0, height, _BAND):
-        above = min(top, 2)  # more rows on each side: the other colours of a pixel come from the sensors beside it
+        above = min(top, 2)  # more rows on each side: the other colors of a pixel come from the sensors beside it
         band = slice(top - above, top + _BAND + 2)
         stripes = cv2.LUT(_phase(columns[band], phases), _wave(amplitude))
         gaps = cv2.LUT(_phase(rows[band], np.zeros_like(phases)), _wave(_GAP * amplitude))

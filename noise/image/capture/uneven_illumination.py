@@ -30,8 +30,8 @@ class UnevenIllumination(Capture, kind="uneven_illumination"):
         dark = np.maximum(dark, 0.55 * bars) if barred else dark
         dark /= max(float(dark.max()), 1e-6)
         gain = 1 - np.float32(1 - level(self.severity, 1, (0.7, 0.5, 0.3))) * dark
-        coloured = tinted(gain, rng, self.severity, cool=0.07)
-        lit = self.printed(image).each(lambda plane: shade(plane, coloured))
+        colored = tinted(gain, rng, self.severity, cool=0.07)
+        lit = self.printed(image).each(lambda plane: shade(plane, colored))
         return NoisyImage(self.photographed(exposed(lit, rng, 0.6 * self.severity), rng))
 
 

@@ -12,7 +12,7 @@ from ohr.messages.wording import counted
 from ohr.report.figures.conditions import Row, Section, read_sections
 from ohr.report.figures.legend import Block, few_documents, line, place_blocks
 from ohr.report.figures.panels import COLUMNS, METRIC_NAMES, NothingToDraw, System, counts
-from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, Colour
+from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, Color
 from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.pairs import FAILED
 from ohr.results.run import Run
@@ -155,8 +155,8 @@ def _widest(figure: "Picture", names: Sequence[str], scale: float) -> float:
     return most
 
 
-def _hues(sections: Sequence[Section]) -> dict[str, Colour]:
-    """Return the colour of each search, the same in all sections."""
+def _hues(sections: Sequence[Section]) -> dict[str, Color]:
+    """Return the color of each search, the same in all sections."""
     searches = dict.fromkeys(system.search for section in sections for system in section.systems if system.search)
     return {search: HUES[place % len(HUES)] for place, search in enumerate(searches)}
 
@@ -176,7 +176,7 @@ def _count_pairs(figure: "Picture", axes: "Axes", section: Section, y: float, sc
     figure.text(axes.get_position().x1, y, span, ha="right", size=6.5 * scale, color="0.35")
 
 
-def _draw_scores(axes: "Axes", section: Section, layout: _Layout, hues: dict[str, Colour], scale: float) -> None:
+def _draw_scores(axes: "Axes", section: Section, layout: _Layout, hues: dict[str, Color], scale: float) -> None:
     ends: list[float] = []
     for y, system, row in _lines(axes, section, scale):
         point = row.point
@@ -193,7 +193,7 @@ def _draw_scores(axes: "Axes", section: Section, layout: _Layout, hues: dict[str
 
 
 def _draw_losses(
-    axes: "Axes", section: Section, layout: _Layout, hues: dict[str, Colour], scale: float, margin: float
+    axes: "Axes", section: Section, layout: _Layout, hues: dict[str, Color], scale: float, margin: float
 ) -> None:
     ends = [-margin, margin]
     if margin:
@@ -236,13 +236,13 @@ def _heads(section: Section) -> list[tuple[float, System]]:
 
 
 def _dot(
-    axes: "Axes", y: float, values: tuple[float, float, float], colour: Colour, documents: int, look: dict[str, Any]
+    axes: "Axes", y: float, values: tuple[float, float, float], color: Color, documents: int, look: dict[str, Any]
 ) -> list[float]:
     """Draw a value with its interval, in percent, and return what the axes must hold."""
     value, low, high = (100 * number for number in values)
     if not isnan(low):
-        axes.hlines(y, low, high, color=colour)
-    axes.plot(value, y, color=colour, markerfacecolor="white" if documents < FEW else colour, **look)
+        axes.hlines(y, low, high, color=color)
+    axes.plot(value, y, color=color, markerfacecolor="white" if documents < FEW else color, **look)
     return [end for end in (value, low, high) if not isnan(end)]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
-from ohr.report.figures.style import GREY, HUES, INK, Colour
+from ohr.report.figures.style import GREY, HUES, INK, Color
 from ohr.report.figures.wanted import Wanted
 from ohr.report.headlines import METRICS
 from ohr.report.views.losses import QUANTITIES
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ohr.report.figures.picture import Page, Picture
 
-_PARTS: Mapping[str, tuple[Colour, str]] = {
+_PARTS: Mapping[str, tuple[Color, str]] = {
     "total": (INK, "D"),
     "index_alone": (HUES[0], "o"),
     "gain_of_repairing_index": (HUES[0], ">"),
@@ -29,7 +29,7 @@ _PARTS: Mapping[str, tuple[Colour, str]] = {
     "gain_of_repairing_reading": (HUES[1], ">"),
     "overlap": (GREY, "v"),
 }
-"""Quantities from the top of a block to its foot: colour and marker."""
+"""Quantities from the top of a block to its foot: color and marker."""
 
 _MOST = 60
 """Blocks of a figure; of more, which no page holds, the table has the rest."""
@@ -112,15 +112,15 @@ def _draw(axes: "Axes", blocks: Sequence[Block], quantities: Mapping[Block, Mapp
     """Draw a column's blocks from the top down; the y axis is in units."""
     axes.axvline(0, color=INK, linewidth=0.6 * scale)
     for number, block in enumerate(blocks):
-        for line, (name, (colour, marker)) in enumerate(_PARTS.items()):
+        for line, (name, (color, marker)) in enumerate(_PARTS.items()):
             if (row := quantities.get(block, {}).get(name)) is None:
                 continue
             y = number * _STEP + (line + 0.5) * _LINE + _BETWEEN / 2
             value, low, high = (100 * row[column] for column in ("value", "low", "high"))
             if not isnan(low):
-                axes.hlines(y, low, high, color=colour, linewidth=scale)
-            face = "white" if row["documents"] < FEW else colour
-            axes.plot(value, y, marker, color=colour, markerfacecolor=face, markersize=3.2 * scale)
+                axes.hlines(y, low, high, color=color, linewidth=scale)
+            face = "white" if row["documents"] < FEW else color
+            axes.plot(value, y, marker, color=color, markerfacecolor=face, markersize=3.2 * scale)
         if number:
             axes.axhline(number * _STEP, color="0.8", linewidth=0.4 * scale)
     axes.set_yticks([(number + 0.5) * _STEP for number in range(len(blocks))])
@@ -133,8 +133,8 @@ def _add_legend(figure: "Picture", page: "Page", *, few: bool) -> None:
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], color=colour, marker=marker, linewidth=page.scale, label=QUANTITIES[name])
-        for name, (colour, marker) in _PARTS.items()
+        Line2D([], [], color=color, marker=marker, linewidth=page.scale, label=QUANTITIES[name])
+        for name, (color, marker) in _PARTS.items()
     ]
     if few:
         hollow = f"fewer than {FEW} documents"

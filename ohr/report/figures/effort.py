@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ohr import extras
 from ohr.report.figures.legend import Block, line, place_blocks
 from ohr.report.figures.panels import METRIC_NAMES, NothingToDraw
-from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, MARKERS, Colour
+from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, MARKERS, Color
 from ohr.report.figures.wanted import Wanted
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 Dashes = Literal["-", "--", ":"]
-Look = tuple[Colour, Dashes]
+Look = tuple[Color, Dashes]
 
 QUANTITIES = {"calls": "calls per question", "tokens": "tokens per question", "seconds": "seconds per question"}
 _LEFT, _RIGHT, _TOP, _GAP, _FOOT, _HEIGHT = 0.6, 0.12, 0.12, 0.45, 0.55, 2.3  # units
 _LINES: tuple[Dashes, ...] = ("-", "--", ":")
-"""Lines of pipelines that share a colour."""
+"""Lines of pipelines that share a color."""
 _WIDE = 20.0
 """Ratio of the largest to the smallest effort from which an axis is logarithmic."""
 
@@ -100,26 +100,26 @@ def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
 
 
 def _looks(rows: Sequence[Row]) -> dict[str, Look]:
-    """Choose a colour and a line for each pipeline."""
+    """Choose a color and a line for each pipeline."""
     names = dict.fromkeys(row["pipeline"] for row in rows)
     return {name: (HUES[n % len(HUES)], _LINES[n // len(HUES) % len(_LINES)]) for n, name in enumerate(names)}
 
 
 def _draw(axes: "Axes", rows: Sequence[Row], quantity: str, look: Look, marks: Mapping[str, str]) -> None:
     """Draw one pipeline: from its clean score to each level of each noise, in the order of the levels."""
-    colour, dashes = look
+    color, dashes = look
     clean = [row for row in rows if row["noise_type"] == "none"]
     for noise in marks:
         levels = [row for row in rows if row["noise"] == noise]
         joined = [*clean[:1], *levels]
         xs, ys = [row[quantity] for row in joined], [100 * row["score"] for row in joined]
-        axes.plot(xs, ys, dashes, color=colour, linewidth=0.6)
-        axes.plot(xs[len(joined) - len(levels) :], ys[len(joined) - len(levels) :], marks[noise], color=colour)
+        axes.plot(xs, ys, dashes, color=color, linewidth=0.6)
+        axes.plot(xs[len(joined) - len(levels) :], ys[len(joined) - len(levels) :], marks[noise], color=color)
     for row in rows:
         if not isnan(row["low"]):
-            axes.vlines(row[quantity], 100 * row["low"], 100 * row["high"], color=colour, linewidth=0.6, alpha=0.5)
+            axes.vlines(row[quantity], 100 * row["low"], 100 * row["high"], color=color, linewidth=0.6, alpha=0.5)
     for row in clean:
-        axes.plot(row[quantity], 100 * row["score"], CLEAN_MARKER, color=colour, markersize=CLEAN_SIZE, zorder=3)
+        axes.plot(row[quantity], 100 * row["score"], CLEAN_MARKER, color=color, markersize=CLEAN_SIZE, zorder=3)
 
 
 def _set_axes(axes: "Axes", values: Sequence[float], label: str) -> None:

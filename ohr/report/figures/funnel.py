@@ -82,10 +82,10 @@ def _draw(axes: "Axes", rows: Sequence[FunnelRow], scale: float) -> None:
     for place, (left, removed, undecided) in enumerate(lines):
         is_end = place in (0, len(lines) - 1)
         widths = (left, removed - undecided, undecided)
-        colours = (INK if is_end else paler(_LEFT, 0.35), _REMOVED, _UNDECIDED)
+        colors = (INK if is_end else paler(_LEFT, 0.35), _REMOVED, _UNDECIDED)
         start = 0
-        for size, colour in zip(widths, colours, strict=True):
-            axes.barh(place, size, _BAR, start, color=colour, linewidth=0)
+        for size, color in zip(widths, colors, strict=True):
+            axes.barh(place, size, _BAR, start, color=color, linewidth=0)
             start += size
         if is_end:
             _add_label(axes, (start, place), f"{left:,}", INK, scale)
@@ -100,11 +100,11 @@ def _draw(axes: "Axes", rows: Sequence[FunnelRow], scale: float) -> None:
 
 
 def _add_label(
-    axes: "Axes", end: tuple[float, float], text: str, colour: tuple[float, float, float], scale: float
+    axes: "Axes", end: tuple[float, float], text: str, color: tuple[float, float, float], scale: float
 ) -> None:
     """Write a number beside the end of a bar."""
     offset, size = (3 * scale, 0), 7 * scale
-    axes.annotate(text, end, offset, textcoords="offset points", va="center", fontsize=size, color=colour)
+    axes.annotate(text, end, offset, textcoords="offset points", va="center", fontsize=size, color=color)
 
 
 def _set_scale(axes: "Axes", width: float) -> None:
@@ -119,5 +119,5 @@ def _add_legend(figure: "Picture", *, undecided: bool) -> None:
     from matplotlib.patches import Patch
 
     kinds = [("left", paler(_LEFT, 0.35)), ("removed", _REMOVED), *([("undecided", _UNDECIDED)] * undecided)]
-    handles = [Patch(color=colour, label=name) for name, colour in kinds]
+    handles = [Patch(color=color, label=name) for name, color in kinds]
     figure.legend(handles=handles, loc="lower center", ncols=3, frameon=False)

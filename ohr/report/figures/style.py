@@ -1,4 +1,4 @@
-"""How figures look: colours, dashes and markers that stay apart in print and for colour-blind readers."""
+"""How figures look: colors, dashes and markers that stay apart in print and for color-blind readers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from itertools import chain, cycle
 
 from ohr.report.figures.panels import Curve, Panel, System
 
-Colour = tuple[float, float, float]
+Color = tuple[float, float, float]
 
-HUES: tuple[Colour, ...] = (
+HUES: tuple[Color, ...] = (
     (0.000, 0.447, 0.698),
     (0.835, 0.369, 0.000),
     (0.000, 0.620, 0.451),
@@ -17,9 +17,9 @@ HUES: tuple[Colour, ...] = (
     (0.337, 0.706, 0.914),
 )
 """Okabe and Ito's palette without its yellow, which is lost on white."""
-INK: Colour = (0.15, 0.15, 0.15)
+INK: Color = (0.15, 0.15, 0.15)
 """Of systems without a retriever."""
-GREY: Colour = (0.5, 0.5, 0.5)
+GREY: Color = (0.5, 0.5, 0.5)
 """Of floors and ceilings."""
 
 MARKERS = "os^DvPX<>ph8"
@@ -86,7 +86,7 @@ class Style:
         agents: some of the retrievers are agents.
     """
 
-    hues: dict[str, Colour]
+    hues: dict[str, Color]
     tones: dict[str, float]
     markers: dict[str, str]
     noise_types: dict[str, str]
@@ -94,8 +94,8 @@ class Style:
     joint: bool = False
     agents: bool = False
 
-    def colour(self, system: System) -> Colour:
-        """Return the colour of a system: its retriever's, the paler the later its generator."""
+    def color(self, system: System) -> Color:
+        """Return the color of a system: its retriever's, the paler the later its generator."""
         return paler(self.hues.get(system.search, INK), self.tones.get(system.generator, 0.0))
 
     @property
@@ -122,9 +122,9 @@ def style_of(panels: Iterable[Panel], scale: float = 1.0, *, joint: bool = False
     )
 
 
-def paler(colour: Colour, white: float) -> Colour:
-    """Mix a colour with a share of white."""
-    red, green, blue = (part + (1 - part) * white for part in colour)
+def paler(color: Color, white: float) -> Color:
+    """Mix a color with a share of white."""
+    red, green, blue = (part + (1 - part) * white for part in color)
     return red, green, blue
 
 

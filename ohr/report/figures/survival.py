@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
-from ohr.report.figures.style import CLEAN_MARKER, HUES, INK, MARKERS, Colour
+from ohr.report.figures.style import CLEAN_MARKER, HUES, INK, MARKERS, Color
 from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.survival import STEPS, pipelines, read_survival
 from ohr.results.run import Run
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ohr.report.figures.picture import Page, Picture
 
 Row = Mapping[str, Any]
-Look = tuple[Colour, str, Literal["-", "--", ":"]]
-"""Colour, marker and line of a condition."""
+Look = tuple[Color, str, Literal["-", "--", ":"]]
+"""Color, marker and line of a condition."""
 
 _LEFT, _RIGHT, _TOP, _GAP, _FOOT, _HEIGHT = 0.55, 0.12, 0.42, 0.2, 0.55, 2.1  # units
 _LINE = 0.16  # units: of one line of the legend
 _LINES: tuple[Literal["-", "--", ":"], ...] = ("-", "--", ":")
-"""Lines of conditions that share a colour."""
+"""Lines of conditions that share a color."""
 _MOST = 12
 """Panels of a figure; the table has the rest."""
 
@@ -80,21 +80,21 @@ def _draw(axes: "Axes", held: Mapping[str, Mapping[str, Row]], looks: Mapping[st
     for number, (condition, rows) in enumerate(held.items()):
         places = [place for place, step in enumerate(steps) if step in rows]
         found = [rows[steps[place]] for place in places]
-        colour, marker, line = looks[condition]
+        color, marker, line = looks[condition]
         shift = (number - (len(held) - 1) / 2) * 0.05  # so that intervals do not cover each other
-        axes.plot([p + shift for p in places], [100 * r["mean"] for r in found], line, color=colour, linewidth=scale)
+        axes.plot([p + shift for p in places], [100 * r["mean"] for r in found], line, color=color, linewidth=scale)
         for place, row in zip(places, found, strict=True):
             if not isnan(row["low"]):
-                axes.vlines(place + shift, 100 * row["low"], 100 * row["high"], color=colour, linewidth=0.8 * scale)
-            face = "white" if row["documents"] < FEW else colour
-            axes.plot(place + shift, 100 * row["mean"], marker, color=colour, markerfacecolor=face)
+                axes.vlines(place + shift, 100 * row["low"], 100 * row["high"], color=color, linewidth=0.8 * scale)
+            face = "white" if row["documents"] < FEW else color
+            axes.plot(place + shift, 100 * row["mean"], marker, color=color, markerfacecolor=face)
     axes.set_xticks(range(len(steps)), [STEPS[step].replace(" ", "\n", 1) for step in steps])
     axes.set_xlim(-0.4, len(steps) - 0.6)
     axes.set_ylim(-3, 103)
 
 
 def _looks(rows: Sequence[Row]) -> dict[str, Look]:
-    """Choose each condition's colour and marker: clean text is ink, and a star."""
+    """Choose each condition's color and marker: clean text is ink, and a star."""
     clean = {row["condition"] for row in rows if row["noise_type"] == "none"}
     noisy = [name for name in dict.fromkeys(row["condition"] for row in rows) if name not in clean]
     looks: dict[str, Look] = dict.fromkeys(clean, (INK, CLEAN_MARKER, "-"))
@@ -108,7 +108,7 @@ def _add_legend(figure: "Picture", looks: Mapping[str, Look], page: "Page") -> N
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], color=colour, marker=marker, linestyle=line, linewidth=page.scale, label=name)
-        for name, (colour, marker, line) in looks.items()
+        Line2D([], [], color=color, marker=marker, linestyle=line, linewidth=page.scale, label=name)
+        for name, (color, marker, line) in looks.items()
     ]
     figure.legend(handles=marks, loc="lower center", ncols=min(3, len(marks)), frameon=False)

@@ -48,7 +48,7 @@ def search(
     """Find the strength for each target.
 
     A scan first, since a dose need not grow with the strength (a little blur can help an engine). Then, for each
-    target, its bracket: of the neighbouring strengths whose doses lie on both sides of it, those nearest to where an
+    target, its bracket: of the neighboring strengths whose doses lie on both sides of it, those nearest to where an
     isotonic fit of all measurements crosses it. The bracket is cut where a normal distribution function through its
     ends crosses the target: each question breaks at a strength of its own, and those are spread over powers of the
     strength rather than evenly. A target outside all doses makes the widest gap of the scan be looked into.

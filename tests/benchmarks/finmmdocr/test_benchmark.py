@@ -225,7 +225,7 @@ def test_a_copy_is_counted_by_group_only_where_it_has_the_labels(copy):
     assert found["doc_type: MI"] == (0, 24)
     assert found["extract: <=4"] == (None, 632)
     assert found["scenario: w/"] == (None, 795)
-    labelled = survey(copy.write(copy.record(0, scenarios=["PM"], extract_steps=2, calc_steps=2))).records
-    found = {tally.what: tally.found for tally in tallies(labelled)}
+    labeled = survey(copy.write(copy.record(0, scenarios=["PM"], extract_steps=2, calc_steps=2))).records
+    found = {tally.what: tally.found for tally in tallies(labeled)}
     assert [found["extract: <=4"], found["compute: >=5"], found["scenario: w/"], found["scenario: w/o"]] == [1, 0, 1, 0]
     assert found["visual_extraction: 0"] is None

@@ -139,9 +139,9 @@ def test_a_question_belongs_to_each_of_its_scenarios():
 def test_labels_of_the_record_count_before_derived_ones():
     derived = {group.dimension: group for group in groups(PLAIN) if group.derived}
     assert derived["extract"].name == derived["compute"].name == "<=4"
-    labelled = groups(replace(PLAIN, extract_steps=9, calc_steps=9))
-    assert Group("extract", ">=5") in labelled
-    assert Group("compute", ">=5") in labelled
+    labeled = groups(replace(PLAIN, extract_steps=9, calc_steps=9))
+    assert Group("extract", ">=5") in labeled
+    assert Group("compute", ">=5") in labeled
 
 
 def test_without_label_and_program_there_is_no_group_of_calculations():

@@ -105,7 +105,7 @@ def test_a_file_that_is_wrong_is_reported(two, name, content, message):
 
 def test_missing_parts_of_a_question_are_left_open_and_reported(two):
     two.ask(
-        {"question": "a?", "colour": "red"},
+        {"question": "a?", "color": "red"},
         {"question": "b?", "answers": "x", "evidence": "y"},
         {"question": "c?", "answers": "x", "document": "lease", "page": 2},
     )
@@ -118,7 +118,7 @@ def test_missing_parts_of_a_question_are_left_open_and_reported(two):
     assert "1 of 3 questions without an answer: replies are kept, not scored (q1)" in notes
     assert "2 of 3 questions without a document or page: no retrieval score, no generation stage (q1, q2)" in notes
     assert "1 of 3 questions without evidence: no LCS, no r_noise (q3)" in notes
-    assert "q.json: not used: colour" in notes
+    assert "q.json: not used: color" in notes
 
 
 def test_with_one_document_a_question_need_not_name_it(two):

@@ -222,7 +222,7 @@ def test_a_title_of_five_words_and_its_number_is_too_long():
     assert perturb("2. One two three four five.", 1.0, rules=only("title")).edits == ()
 
 
-def test_neighbouring_titles_do_not_cross():
+def test_neighboring_titles_do_not_cross():
     noisy = [perturb("好的。来吧。", 1.0, seed, rules=only("title"), markdown=0.0).text for seed in range(20)]
     assert all(re.fullmatch(r"\\\w+\{好的。\}\\\w+\{来吧。\}", text) for text in noisy)
 

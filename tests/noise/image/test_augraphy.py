@@ -51,7 +51,7 @@ def test_the_generators_of_others_and_the_folder_are_left_as_they_were(small, tm
     assert list(tmp_path.iterdir()) == []
 
 
-def test_colours_stay_in_their_order(small):
+def test_colors_stay_in_their_order(small):
     red = np.zeros((60, 60, 3), dtype=np.uint8)
     red[:] = (200, 10, 10)
     made = distort("Gamma", {"gamma_range": [0.9, 0.9]}, red, 0).reshape(-1, 3).mean(axis=0)

@@ -90,7 +90,7 @@ def test_without_a_camera_only_the_condition_is_left():
     assert len(np.unique(Cropped(severity=0.01, camera=0).perturb(white, (), np.random.default_rng(0)).image)) < 9
 
 
-def test_without_a_camera_colour_keeps_its_resolution():
+def test_without_a_camera_color_keeps_its_resolution():
     stripes = np.full((600, 400, 3), 255, dtype=np.uint8)
     stripes[:, ::2] = (255, 0, 0)
     with_and_without = [
@@ -103,7 +103,7 @@ def test_without_a_camera_colour_keeps_its_resolution():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (3, 2), (129, 40), (256, 257), (700, 501)])
-def test_light_and_colour_are_put_together_as_they_were_parted(shape):
+def test_light_and_color_are_put_together_as_they_were_parted(shape):
     import cv2
 
     down, across = np.indices(shape) / 700

@@ -168,8 +168,8 @@ def test_several_pages_lie_in_one_picture_apart_from_each_other(severity, number
     noisy = distort(MultiDoc(severity=severity), tones[0], 3, tones[1:])
     counts = []
     for sheet in tones:
-        colour = sheet[0, 0].astype(bool)
-        counts.append(((noisy.image > 110) == colour).all(axis=2).sum())
+        color = sheet[0, 0].astype(bool)
+        counts.append(((noisy.image > 110) == color).all(axis=2).sum())
     seen = [count for count in counts[:number] if count > 0.05 * noisy.image[:, :, 0].size]
     assert len(seen) == number
     assert noisy.image[:, :, 0].size == pytest.approx(1170 * 827, rel=0.01)
@@ -180,7 +180,7 @@ def test_a_lone_page_gets_sheets_of_unrelated_words_beside_it(page):
     assert (distort(MultiDoc(severity=0.3), page).image < 90).mean() > 0.001
 
 
-def test_moire_is_coloured_and_grows_with_the_severity():
-    colours = [distort(SecondaryCapture(severity=s), WHITE, 2).image[80:-80, 80:-80].astype(int) for s in THIRDS]
-    spreads = [(image - image.mean(axis=2, keepdims=True)).std() for image in colours]
+def test_moire_is_colored_and_grows_with_the_severity():
+    colors = [distort(SecondaryCapture(severity=s), WHITE, 2).image[80:-80, 80:-80].astype(int) for s in THIRDS]
+    spreads = [(image - image.mean(axis=2, keepdims=True)).std() for image in colors]
     assert all(low < high for low, high in pairwise(spreads))

@@ -38,11 +38,11 @@ def test_rotation_at_its_published_point_turns_by_up_to_three_degrees():
     assert 2.9 < max(angles) <= 3
 
 
-def test_a_grey_page_is_rotated_as_a_coloured_one():
+def test_a_grey_page_is_rotated_as_a_colored_one():
     grey = typeset("Rent is due each May")
-    coloured = grey.copy()
-    coloured[0, 0] = (255, 250, 255)
-    turned = [distort(Rotation(severity=1.0), page).image for page in (grey, coloured)]
+    colored = grey.copy()
+    colored[0, 0] = (255, 250, 255)
+    turned = [distort(Rotation(severity=1.0), page).image for page in (grey, colored)]
     assert (turned[0][9:, 9:] == turned[1][9:, 9:]).all()
     assert (turned[0] < 128).any()
 

@@ -144,7 +144,7 @@ PAIRS = [
             "Warm soil conducts better",
             "Soil conducts electricity better when it is warm.",
         ],
-        ["Soil conducts worse when it is cold and dry", "Soil does not conduct better when it is warm", "Its colour"],
+        ["Soil conducts worse when it is cold and dry", "Soil does not conduct better when it is warm", "Its color"],
     ),
     (
         "What was found on line T3?",

@@ -129,7 +129,7 @@ def test_a_prompt_shows_the_title_the_section_and_the_passage(mini):
         {"shares": dict.fromkeys(("text", "table", "formula", "chart", "reading_order"), 0)},
         {"shares": {"text": float("nan")}},
         {"total": True},
-        {"colour": 1},
+        {"color": 1},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(keys):

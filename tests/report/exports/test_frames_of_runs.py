@@ -60,10 +60,10 @@ def test_losses_are_those_of_the_cost_block(made):
 def test_what_is_not_there_is_named(made, monkeypatch):
     with pytest.raises(DataError, match=r"has no table 'score'. Did you mean 'scores'|has no table 'score'"):
         frame(Run(made), "score")
-    with pytest.raises(DataError, match="has no column colour"):
-        frame(Run(made), "scores", colour="red")
-    with pytest.raises(DataError, match="has no column colour"):
-        frame(Run(made), "losses", colour="red")
+    with pytest.raises(DataError, match="has no column color"):
+        frame(Run(made), "scores", color="red")
+    with pytest.raises(DataError, match="has no column color"):
+        frame(Run(made), "losses", color="red")
     with pytest.raises(DataError, match="no frames of 'dask'"):
         frame(Run(made), "scores", "dask")
     assert {"losses", "scores", "summary", "questions"} <= set(tables_of(Run(made)))

@@ -14,13 +14,13 @@ def of(retriever="bm25", generator="small", noise="formatting", kind="formatting
 
 def test_a_retriever_has_one_hue_and_a_generator_one_tone():
     style = style_of([panel(of("bm25", "small"), of("bm25", "large"), of("dense", "small"), of("dense", "large"))])
-    assert style.colour(System("", "bm25", "small")) == HUES[0]
-    assert style.colour(System("", "dense", "small")) == HUES[1]
-    assert style.colour(System("", "dense", "large")) == paler(HUES[1], 0.45)
+    assert style.color(System("", "bm25", "small")) == HUES[0]
+    assert style.color(System("", "dense", "small")) == HUES[1]
+    assert style.color(System("", "dense", "large")) == paler(HUES[1], 0.45)
 
 
 def test_a_generator_without_a_retriever_is_in_ink():
-    assert style_of([panel(of(retriever=""))]).colour(System("", "", "small")) == INK
+    assert style_of([panel(of(retriever=""))]).color(System("", "", "small")) == INK
 
 
 def test_clean_text_needs_no_marker():

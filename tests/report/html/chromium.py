@@ -18,8 +18,8 @@ CONTRAST = """() => {
   const parse = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
   const behind = (node) => {
     for (let at = node; at; at = at.parentElement) {
-      const colour = parse(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] === 1) return colour.slice(0, 3);
+      const color = parse(getComputedStyle(at).backgroundColor);
+      if (color.length === 3 || color[3] === 1) return color.slice(0, 3);
     }
     return [255, 255, 255];
   };
@@ -30,9 +30,9 @@ CONTRAST = """() => {
     if (!walk.currentNode.textContent.trim() || !node.checkVisibility()) continue;
     if (node.closest("script, style, option")) continue;
     const look = getComputedStyle(node);
-    const colour = parse(node.closest("svg") ? look.fill : look.color);
-    if (colour.length === 4 && colour[3] === 0) continue;
-    const [a, b] = [light(colour.slice(0, 3)), light(behind(node))].sort((x, y) => y - x);
+    const color = parse(node.closest("svg") ? look.fill : look.color);
+    if (color.length === 4 && color[3] === 0) continue;
+    const [a, b] = [light(color.slice(0, 3)), light(behind(node))].sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);
     if (ratio < 4.5) found.push(`${ratio.toFixed(2)} ${node.tagName}: ${node.textContent.slice(0, 40)}`);
   }

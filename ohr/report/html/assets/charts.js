@@ -2,27 +2,27 @@
 /* Charts, drawn again when the theme or the width changes. Each has its table under it. */
 ohr.charts = {};
 
-ohr.charts.palette = () => [0, 1, 2, 3, 4, 5].map((place) => ohr.colour(`--c${place}`));
-/* A colour for each retriever; for each pair where there are several generators; ink where there is no retriever. */
+ohr.charts.palette = () => [0, 1, 2, 3, 4, 5].map((place) => ohr.color(`--c${place}`));
+/* A color for each retriever; for each pair where there are several generators; ink where there is no retriever. */
 ohr.charts.domain = (data) => {
   const systems = [...data.dots, ...Object.values(data.curves ?? {}).flat().flatMap((panel) => panel.marks)].map((row) => row.system);
   const several = new Set(systems.map(([, generator]) => generator).filter(Boolean)).size > 1;
   const key = ([retriever, generator]) => (several ? [retriever, generator].filter(Boolean).join(" + ") : retriever) || "no retriever";
   const domain = [...new Set(systems.map(key))].sort((a, b) => (a === "no retriever") - (b === "no retriever"));
   const range = ohr.charts.palette();
-  const colours = domain.map((name, place) => (name === "no retriever" ? ohr.colour("--ink") : range[place % range.length]));
-  return { domain, range: colours, key, of: (system) => colours[domain.indexOf(key(system))] };
+  const colors = domain.map((name, place) => (name === "no retriever" ? ohr.color("--ink") : range[place % range.length]));
+  return { domain, range: colors, key, of: (system) => colors[domain.indexOf(key(system))] };
 };
 ohr.charts.system = (row) => row.system.filter(Boolean).join(" + ");
-ohr.charts.legend = (colours, lines) => ohr.make("ul", { class: "legend" },
-  colours.domain.map((name, place) => {
-    const swatch = ohr.make("i"); swatch.style.background = colours.range[place];
+ohr.charts.legend = (colors, lines) => ohr.make("ul", { class: "legend" },
+  colors.domain.map((name, place) => {
+    const swatch = ohr.make("i"); swatch.style.background = colors.range[place];
     return ohr.make("li", {}, swatch, name);
   }), lines.map(([kind, name]) => ohr.make("li", {}, ohr.make("i", { class: `line ${kind}` }), name)));
 
 ohr.charts.plot = (width, label, options) => {
   const drawn = Plot.plot({
-    width, ariaLabel: label, style: { background: "transparent", color: ohr.colour("--ink"), fontSize: "12px" },
+    width, ariaLabel: label, style: { background: "transparent", color: ohr.color("--ink"), fontSize: "12px" },
     ...options,
   });
   const picture = drawn.tagName.toLowerCase() === "svg" ? drawn : drawn.querySelector("svg");
@@ -40,16 +40,16 @@ ohr.charts.curves = (data, state, width) => {
   const groups = [...new Set(data.curves[state.axis].map((panel) => panel.group))].sort((a, b) => (b === "all") - (a === "all"));
   state.group = groups.includes(state.group) ? state.group : groups[0];
   const panels = data.curves[state.axis].filter((panel) => panel.group === state.group);
-  const colours = ohr.charts.domain(data);
+  const colors = ohr.charts.domain(data);
   const names = { r_noise: "r_noise: share of questions with damaged evidence", evidence_loss: "Share of the evidence's words lost" };
   const switches = [ohr.charts.switch("Questions", groups, state.group, ohr.charts.names, (group) => { state.group = group; })];
   if (axes.length > 1) switches.push(ohr.charts.switch("Noise", axes, state.axis, { r_noise: "r_noise", evidence_loss: "evidence loss" }, (axis) => { state.axis = axis; }));
   const noises = new Map(panels.flatMap((panel) => panel.marks).filter((mark) => mark.type !== "none").map((mark) => [mark.noise, mark.type]));
   const symbols = new Map([...noises.keys()].map((noise, place) => [noise, ohr.charts.symbols[place % ohr.charts.symbols.length]]));
-  const drawn = panels.map((panel) => ohr.charts.panel(panel.stage, panel.metric, ohr.charts.curve(panel, colours, symbols, names[state.axis], width(panels.length))));
+  const drawn = panels.map((panel) => ohr.charts.panel(panel.stage, panel.metric, ohr.charts.curve(panel, colors, symbols, names[state.axis], width(panels.length))));
   const lines = [...noises].map(([noise, type]) => [type === "semantic" ? "dashed" : "", `${symbols.get(noise)[1]} ${noise}`]);
   const bounds = panels.some((panel) => panel.bounds.length) ? [["dotted", "floor and ceiling"]] : [];
-  const legend = ohr.charts.legend(colours, [...lines, ...bounds]);
+  const legend = ohr.charts.legend(colors, [...lines, ...bounds]);
   return [ohr.make("div", { class: "switches" }, switches), legend, ohr.make("div", { class: "panels" }, drawn)];
 };
 ohr.charts.switch = (label, choices, chosen, names, choose) => ohr.make("div", { role: "group", "aria-label": label },
@@ -57,11 +57,11 @@ ohr.charts.switch = (label, choices, chosen, names, choose) => ohr.make("div", {
     choose(choice); ohr.charts.draw(event.target.closest("[data-chart]"), true);
   } }, names[choice] || choice)));
 ohr.charts.symbols = [["circle", "●"], ["square", "■"], ["triangle", "▲"], ["diamond", "◆"], ["cross", "✚"], ["asterisk", "✱"]];
-ohr.charts.curve = (panel, colours, symbols, xLabel, width) => {
+ohr.charts.curve = (panel, colors, symbols, xLabel, width) => {
   const known = panel.marks.filter((mark) => mark.mean !== null && mark.x !== null);
   const curves = (type) => known.filter((mark) => mark.type === type);
-  const z = (mark) => `${ohr.charts.system(mark)}|${mark.noise}`, stroke = (mark) => colours.of(mark.system);
-  const grey = ohr.colour("--muted");
+  const z = (mark) => `${ohr.charts.system(mark)}|${mark.noise}`, stroke = (mark) => colors.of(mark.system);
+  const grey = ohr.color("--muted");
   const reach = Math.max(...known.map((mark) => mark.x), 0.01);
   const limits = panel.bounds.flatMap((bound) => bound.x.length
     ? [Plot.line(bound.y.map((y, place) => ({ x: bound.x[place], y })), { x: "x", y: "y", stroke: grey, strokeDasharray: "1 3" })]
@@ -79,8 +79,8 @@ ohr.charts.curve = (panel, colours, symbols, xLabel, width) => {
       Plot.ruleX(known, { filter: (mark) => mark.low !== null && mark.type === "none", x: "x", y1: "low", y2: "high", stroke, strokeOpacity: 0.6 }),
       Plot.line(curves("formatting"), { x: "x", y: "mean", z, stroke, strokeWidth: 1.8 }),
       Plot.line(curves("semantic"), { x: "x", y: "mean", z, stroke, strokeWidth: 1.8, strokeDasharray: "5 3" }),
-      Plot.dot(known, { x: "x", y: "mean", r: 3.5, symbol: (mark) => (mark.type === "none" ? "star" : symbols.get(mark.noise)[0]), stroke, fill: (mark) => (mark.few ? ohr.colour("--paper") : stroke(mark)), strokeWidth: 1.6 }),
-      Plot.tip(known, Plot.pointer({ x: "x", y: "mean", fill: ohr.colour("--paper"), stroke: ohr.colour("--line"), title: (mark) => `${mark.condition}\n${ohr.charts.system(mark)}\n${ohr.number(mark.mean)} [${ohr.number(mark.low)}, ${ohr.number(mark.high)}]\nx = ${ohr.number(mark.x)}, n = ${mark.n}` })),
+      Plot.dot(known, { x: "x", y: "mean", r: 3.5, symbol: (mark) => (mark.type === "none" ? "star" : symbols.get(mark.noise)[0]), stroke, fill: (mark) => (mark.few ? ohr.color("--paper") : stroke(mark)), strokeWidth: 1.6 }),
+      Plot.tip(known, Plot.pointer({ x: "x", y: "mean", fill: ohr.color("--paper"), stroke: ohr.color("--line"), title: (mark) => `${mark.condition}\n${ohr.charts.system(mark)}\n${ohr.number(mark.mean)} [${ohr.number(mark.low)}, ${ohr.number(mark.high)}]\nx = ${ohr.number(mark.x)}, n = ${mark.n}` })),
     ],
   });
 };
@@ -91,15 +91,15 @@ ohr.charts.dots = (data, width, what) => {
   const rows = data.dots.filter((row) => row[mean] !== null && (what !== "lost" || row.noise_type !== "none"));
   const stages = [...new Set(rows.map((row) => row.stage))];
   if (!rows.length) return [];
-  const colours = ohr.charts.domain(data);
+  const colors = ohr.charts.domain(data);
   const drawn = stages.map((stage) => {
     const here = rows.filter((row) => row.stage === stage);
-    return ohr.charts.panel(what === "lost" ? `${stage}: lost` : stage, here[0].metric, ohr.charts.dot(here, { mean, low, high, what, stage }, colours, width(stages.length)));
+    return ohr.charts.panel(what === "lost" ? `${stage}: lost` : stage, here[0].metric, ohr.charts.dot(here, { mean, low, high, what, stage }, colors, width(stages.length)));
   });
-  return [ohr.charts.legend(colours, []), ohr.make("div", { class: "panels" }, drawn)];
+  return [ohr.charts.legend(colors, []), ohr.make("div", { class: "panels" }, drawn)];
 };
-ohr.charts.dot = (rows, { mean, low, high, what, stage }, colours, width) => {
-  const conditions = [...new Set(rows.map((row) => row.condition))], y = ohr.charts.system, pipelines = [...new Set(rows.map(y))], stroke = (row) => colours.of(row.system);
+ohr.charts.dot = (rows, { mean, low, high, what, stage }, colors, width) => {
+  const conditions = [...new Set(rows.map((row) => row.condition))], y = ohr.charts.system, pipelines = [...new Set(rows.map(y))], stroke = (row) => colors.of(row.system);
   const longest = Math.max(...conditions.map((name) => name.length));
   const least = Math.min(0, ...rows.map((row) => Math.min(row[mean], row[low] ?? 0)));
   const most = Math.max(0.05, ...rows.map((row) => Math.max(row[mean], row[high] ?? 0)));
@@ -108,10 +108,10 @@ ohr.charts.dot = (rows, { mean, low, high, what, stage }, colours, width) => {
     x: { label: what === "lost" ? "← gained   lost to noise →" : "score", labelAnchor: "center", labelArrow: "none", domain: [least, most], nice: true, grid: true, ticks: 5 },
     y: { axis: null, domain: pipelines, padding: 0.5 }, fy: { label: null, domain: conditions, padding: 0, axis: "left", tickFormat: (name) => (name.length > 20 ? `${name.slice(0, 19)}…` : name) },
     marks: [
-      Plot.ruleX([0], { stroke: ohr.colour("--muted") }),
+      Plot.ruleX([0], { stroke: ohr.color("--muted") }),
       Plot.ruleY(rows, { filter: (row) => row[low] !== null, fy: "condition", y, x1: low, x2: high, stroke, strokeWidth: 1.6 }),
-      Plot.dot(rows, { fy: "condition", y, x: mean, r: 4, stroke, strokeWidth: 1.6, fill: (row) => (row.few ? ohr.colour("--paper") : stroke(row)) }),
-      Plot.tip(rows, Plot.pointer({ fy: "condition", y, x: mean, fill: ohr.colour("--paper"), stroke: ohr.colour("--line"), title: (row) => `${row.condition}\n${y(row)}\n${ohr.number(row[mean])} [${ohr.number(row[low])}, ${ohr.number(row[high])}]` })),
+      Plot.dot(rows, { fy: "condition", y, x: mean, r: 4, stroke, strokeWidth: 1.6, fill: (row) => (row.few ? ohr.color("--paper") : stroke(row)) }),
+      Plot.tip(rows, Plot.pointer({ fy: "condition", y, x: mean, fill: ohr.color("--paper"), stroke: ohr.color("--line"), title: (row) => `${row.condition}\n${y(row)}\n${ohr.number(row[mean])} [${ohr.number(row[low])}, ${ohr.number(row[high])}]` })),
     ],
   });
 };
@@ -120,7 +120,7 @@ ohr.charts.dot = (rows, { mean, low, high, what, stage }, colours, width) => {
 ohr.charts.classes = (data, width) => {
   const names = ["ocr_right_answer_right", "ocr_wrong_answer_right", "ocr_right_answer_wrong", "ocr_wrong_answer_wrong"];
   const labels = ["both right", "OCR wrong, answer right", "OCR right, answer wrong", "both wrong"];
-  const range = [0, 5, 4, 1].map((place) => ohr.colour(`--c${place}`));
+  const range = [0, 5, 4, 1].map((place) => ohr.color(`--c${place}`));
   const groups = [...new Set(data.classes.map((row) => `${row.stage}\t${row.pipeline}`))];
   const panels = groups.map((group) => {
     const [stage, pipeline] = group.split("\t");
@@ -138,7 +138,7 @@ ohr.charts.classes = (data, width) => {
   return groups.length ? [ohr.charts.legend({ domain: labels, range }, []), ohr.make("div", { class: "panels" }, panels)] : [];
 };
 
-/* The loss by stage: a panel for each pipeline, a colour for each quantity. */
+/* The loss by stage: a panel for each pipeline, a color for each quantity. */
 ohr.charts.decomposition = (data, width) => {
   const groups = [...new Set(data.decomposition.map((row) => `${row.stage}\t${row.pipeline}`))];
   const quantities = [...new Set(data.decomposition.map((row) => row.quantity))], range = ohr.charts.palette();
@@ -152,7 +152,7 @@ ohr.charts.decomposition = (data, width) => {
       x: { label: "share of the score", labelAnchor: "center", labelArrow: "none", nice: true, grid: true, ticks: 5 },
       y: { axis: null, domain: quantities, padding: 0.5 }, fy: { label: null, domain: conditions, padding: 0.12, axis: "left", tickFormat: (name) => (name.length > 20 ? `${name.slice(0, 19)}…` : name) },
       marks: [
-        Plot.ruleX([0], { stroke: ohr.colour("--muted") }),
+        Plot.ruleX([0], { stroke: ohr.color("--muted") }),
         Plot.ruleY(rows, { filter: (row) => row.low !== null, fy: "condition", y: "quantity", x1: "low", x2: "high", stroke, strokeWidth: 1.6 }),
         Plot.dot(rows, { fy: "condition", y: "quantity", x: "value", r: 3.5, stroke, fill: stroke, title: (row) => `${row.condition}\n${row.quantity}\n${ohr.number(row.value)} [${ohr.number(row.low)}, ${ohr.number(row.high)}]` }),
       ],

@@ -56,4 +56,4 @@ ohr.make = (name, about = {}, ...children) => {
 };
 
 ohr.number = (value, digits = 3) => (value === null || value === undefined || Number.isNaN(value) ? "" : value.toFixed(digits).replace(/^-(?=[0.]*$)/, ""));
-ohr.colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+ohr.color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -15,14 +15,14 @@ ohr.question.show = async (list, place) => {
   dialog.scrollTop = 0;
 };
 
-ohr.question.neighbours = (state) => {
+ohr.question.neighbors = (state) => {
   const rows = state.list.table.getRows("active").map((row) => row.getData().place);
   const at = rows.indexOf(state.place);
   return { before: rows[at - 1], after: at < 0 ? undefined : rows[at + 1] };
 };
 
 ohr.question.bar = (dialog, state) => {
-  const { before, after } = ohr.question.neighbours(state);
+  const { before, after } = ohr.question.neighbors(state);
   const go = (place) => ({ type: "button", disabled: place === undefined, onclick: () => ohr.question.show(state.list, place) });
   const conditions = ohr.make("select", { "aria-label": "condition", onchange: (event) => { state.condition = event.target.value; ohr.question.draw(dialog, state); } },
     state.list.about.conditions.map((name) => ohr.make("option", { value: name, selected: name === state.condition }, name)));
