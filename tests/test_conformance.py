@@ -41,6 +41,7 @@ MARKS = {
     "easyocr": [pytest.mark.acceptance],
     "pp_structure": [pytest.mark.acceptance],
     "llama_cpp": [pytest.mark.acceptance],
+    "mteb": [pytest.mark.acceptance],
 }
 """Plugins that load a real model."""
 

@@ -48,7 +48,7 @@ def again(home, text, **options):
     return home.run(text, **options)
 
 
-@pytest.mark.parametrize("more", ["", JUDGE], ids=["answers", "judged"])
+@pytest.mark.parametrize("more", [pytest.param("", marks=pytest.mark.acceptance), JUDGE], ids=["answers", "judged"])
 def test_results_are_those_of_prompts_that_are_sent_one_by_one(home, server, more):
     batched = home.run(spec(server, more=more))
     scores = table(batched)
@@ -142,7 +142,7 @@ def kill_at_stage(home, server):
     "stage",
     [
         pytest.param("upload", marks=pytest.mark.acceptance),
-        "create",
+        pytest.param("create", marks=pytest.mark.acceptance),
         pytest.param("look", marks=pytest.mark.acceptance),
         "fetch",
     ],

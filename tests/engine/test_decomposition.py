@@ -359,6 +359,7 @@ def test_a_run_without_the_key_has_no_tables_of_it(home):
     assert not names & {"swap_scores.parquet", "decomposition.parquet", "decomposition.csv"}
 
 
+@pytest.mark.acceptance
 def test_scores_are_those_of_two_workers(home, mini):
     alone, parallel = quantities(mini), quantities(home.run(MINI, workers=2))
     assert all(isclose(a, b) for a, b in zip(alone.values(), parallel.values(), strict=True))

@@ -56,6 +56,7 @@ evaluate: [retrieval]
 """
 
 
+@pytest.mark.acceptance
 def test_a_run_whose_passages_stay_in_the_store_has_the_same_scores(home, monkeypatch):
     whole = home.run(SPEC)
     scores = repr(rows(whole))

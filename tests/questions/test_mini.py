@@ -163,6 +163,7 @@ def written(mini):
     return [replace(each, origin="written") for each in candidates], truth
 
 
+@pytest.mark.acceptance
 def test_questions_of_mini_pass_the_rules_with_models(written):
     candidates, truth = written
     oracle = Oracle(candidates)

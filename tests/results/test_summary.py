@@ -368,7 +368,7 @@ def test_the_terminal_has_25_lines_of_100_columns(many, capsys):
     assert len(lines) + 5 <= 25
     assert max(map(len, lines[:-1])) <= 100  # the last has a path
     assert lines[-1] == f"all tables: ohr show {many.folder} --details"
-    assert "not shown: blur 1, blur 2, blur 3 and 33 more" in lines
+    assert "not in this list: blur 1, blur 2, blur 3 and 33 more" in lines
 
 
 def test_the_terminal_has_the_scores_of_what_is_unclear(runs, capsys):

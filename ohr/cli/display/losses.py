@@ -56,7 +56,7 @@ def _print_verdicts(summary: "Summary", most: int) -> None:
         rows = [[_cut(name, room), *verdicts] for name, *verdicts in rows]
     say_table(headers, rows)
     if left_out := summary.left_out(most):
-        say(f"not shown: {left_out}")
+        say(f"not in this list: {left_out}")
     differ = any(cell.others for line in shown for cell in line.cells if cell)
     say(f"{summary.compared}{'; *: another pipeline has another verdict' if differ else ''}")
 

@@ -108,7 +108,9 @@ def _bar(axes: "Axes", cell: Cell, y: float, scale: float) -> None:
 
 def _note(verdict: Summary) -> str:
     left_out = verdict.left_out(ROWS)
-    return f"Points of 100. {verdict.legend} {verdict.compared}.{f' Not shown: {left_out}.' if left_out else ''}"
+    return (
+        f"Points of 100. {verdict.legend} {verdict.compared}.{f' Not in the figure: {left_out}.' if left_out else ''}"
+    )
 
 
 def _shortened(name: str) -> str:

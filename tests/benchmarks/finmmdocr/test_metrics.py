@@ -39,6 +39,7 @@ def case(body, gold=75.0, name="q"):
     return Case("?", (json.dumps(gold),), (), f"```python\ndef solution():\n    {body}\n```", name)
 
 
+@pytest.mark.acceptance
 def test_the_canned_outputs_of_the_sample_score_as_they_promise():
     pot = [output for output in OUTPUTS if output["kind"] == "pot"]
     cases = [Case("?", (json.dumps(GOLDS[output["question_id"]]),), (), output["output"]) for output in pot]

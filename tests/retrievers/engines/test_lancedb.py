@@ -48,6 +48,7 @@ def same(ours, theirs, tolerance=1e-5):
     return places(ours) == places(theirs) and scores[0] == pytest.approx(scores[1], abs=tolerance)
 
 
+@pytest.mark.acceptance
 def test_words_keep_the_contract():
     check_retriever(LanceDb(mode="text"))  # `dense` is in tests/test_conformance.py
 
@@ -427,7 +428,7 @@ def test_a_check_makes_no_folder(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("mode", ["dense", "hybrid", "text"])
+@pytest.mark.parametrize("mode", ["dense", pytest.param("hybrid", marks=pytest.mark.acceptance), "text"])
 def test_equal_chunks_at_several_places_keep_their_order_for_many_questions(mode):
     numbers = np.random.default_rng(5).integers(0, 30, 300)
     some = [f"n{number} rain" for number in numbers]

@@ -12,6 +12,7 @@ def pages():
     return [np.full((70, 50, 3), level, dtype=np.uint8) for level in (0, 120, 250)]
 
 
+@pytest.mark.acceptance
 def test_scores_are_those_of_the_model(mteb_images_model, tiny_clip):
     import torch
     from transformers import AutoModel, AutoProcessor
