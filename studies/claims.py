@@ -55,10 +55,11 @@ def engines_answers(run: Run) -> str:
     return _paragraphs(
         f"Answers of a model of 1.5 billion parameters lose {_cost(tesseract)} where Tesseract reads photos from the "
         f"side: of ten conditions, this is the only one whose loss of answers {_size(tesseract)} show. With RapidOCR "
-        f"they seem to lose {_cost(rapidocr)}; whether it does better than Tesseract is not shown for answers.",
+        f"they seem to lose {_cost(rapidocr)}; that it does better than Tesseract is not shown for answers.",
         f"Where the evidence is in running text, the answers score {text['clean']} on clean text, "
-        f"{text['rapidocr photo']} on photos that RapidOCR reads, and {text['tesseract photo']} on those that Tesseract "
-        f"reads. Where it is in a table they score {table['clean']} on clean text, which leaves little to lose.",
+        f"{text['rapidocr photo']} on photos that RapidOCR reads, and {text['tesseract photo']} on those that "
+        f"Tesseract reads. Where it is in a table they score {table['clean']} on clean text, which leaves little to "
+        "lose.",
     )
 
 
