@@ -1,14 +1,16 @@
 """The example studies: pages and sentences are those of the kept runs, and say what the scores of these say."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from html import escape
 from statistics import fmean
 
 import pytest
 
+from ohr.report.headlines import kind
 from ohr.report.lead import rounded
 from ohr.report.summary import summarize, verdicts
+from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.spec.read import read_spec
 from speed.readme_from_demo import placed
@@ -76,6 +78,26 @@ def test_losses_in_sentences_are_those_of_the_scores(name: str):
     losses = set(_OF.findall(SENTENCES[name]))
     assert losses
     assert losses <= pairs(RUN[name])
+
+
+def test_one_condition_shows_a_loss_of_answers_and_engines_of_photos_do_not_differ_in_them():
+    run = RUN["engines-answers"]
+    losses = [loss for loss in read_losses(run) if (loss.stage, loss.metric) == ("overall", run.headlines["overall"])]
+    assert len(losses) == 10
+    assert [loss.condition for loss in losses if kind(loss) == "loss"] == ["tesseract photo"]
+    (engines,) = (sentence for sentence in summarize(run).advice if sentence.startswith("Engines: "))
+    assert "rapidocr photo, tesseract photo, pp_structure photo do not differ clearly" in engines
+
+
+def test_the_agent_is_compared_with_a_single_search_on_the_same_questions():
+    cells = scores(RUN["agents"])
+    means = {cell: fmean(values.values()) for cell, values in cells.items() if cell[0] == "overall"}
+    assert {len(cells[cell]) for cell in means} == {30}
+    for kb in ("clean", "blurred scan"):
+        ahead = means["overall", kb, "", "react"] - means["overall", kb, "bm25", "qwen2.5-coder-1.5b"]
+        assert f"by {rounded(ahead)} points [-" in SENTENCES["agents"].replace("\n", " ")
+    ends = Counter(row["end"] for row in RUN["agents"].rows("answers", generator="react"))
+    assert ends == {"answered": 60}
 
 
 def test_the_engines_are_said_to_differ_where_a_paired_comparison_shows_it():

@@ -181,7 +181,7 @@ def verdicts(run: Run) -> Summary:
         lead_sentence(run, chosen, lead if kind(lead) == "loss" else None, names[lead]),
         tuple(heads.values()),
         _lines(whole, chosen, tuple(heads), names, run.choices.margin),
-        compared=_compared(chosen, lead, names[lead]),
+        compared=_compared(chosen, lead, names),
         leading=lead.condition,
     )
 
@@ -238,10 +238,15 @@ def _hypotheses(run: Run) -> str:
     return f"{held.count(True)} of {counted(len(held), 'hypothesis', 'hypotheses')} of the spec held{unjudged}."
 
 
-def _compared(chosen: Sequence[Loss], lead: Loss, system: str) -> str:
-    metrics = dict.fromkeys(metric for loss in chosen if (metric := metric_of(loss)))
+def _compared(chosen: Sequence[Loss], lead: Loss, names: Mapping[Loss, str]) -> str:
     parts = [f"{counted(lead.documents, 'document')}, {counted(lead.pairs, 'question')}"]
-    return "; ".join(parts + [f"with {system}"] * bool(system) + [f"scored by {named(list(metrics))}"] * bool(metrics))
+    systems = {staged(loss): names[loss] for loss in chosen if names[loss]}
+    if len(set(systems.values())) > 1:  # such as an agent, which answers but is no retriever
+        parts += [f"{stage} with {system}" for stage, system in systems.items()]
+    elif systems:
+        parts.append(f"with {next(iter(systems.values()))}")
+    metrics = dict.fromkeys(metric for loss in chosen if (metric := metric_of(loss)))
+    return "; ".join(parts + [f"scored by {named(list(metrics))}"] * bool(metrics))
 
 
 # --- the verdicts -----------------------------------------------------------------------------------------

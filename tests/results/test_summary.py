@@ -66,6 +66,15 @@ def test_the_lead_is_the_largest_loss_of_the_last_stage_that_shows_one(runs):
     assert summary.compared == "12 documents, 120 questions; with bm25"
 
 
+def test_the_pipelines_of_stages_are_named_where_they_differ(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.7": halved(120, 0.6)})
+    add(run, {"blur-0.7": halved(120, 0.5)}, "overall", "f1", retriever="", generator="react")
+    add(run, {"blur-0.7": halved(120, 0.5)}, "overall", "f1", generator="model")
+    compared = summarize(finished(run)).compared
+    assert compared == "12 documents, 120 questions; retrieval with bm25; answers end to end with react"
+
+
 def test_answers_that_show_nothing_are_said_beside_retrieval_that_does(runs):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
