@@ -41,7 +41,6 @@ MARKS = {
     "easyocr": [pytest.mark.acceptance],
     "pp_structure": [pytest.mark.acceptance],
     "llama_cpp": [pytest.mark.acceptance],
-    "mteb": [pytest.mark.acceptance],
 }
 """Plugins that load a real model."""
 
@@ -343,8 +342,8 @@ def test_chunker(plugin, kind):
     check_chunker(plugin("chunker", kind), empty_pages=kind in COUNTS_EMPTY_PAGES)
 
 
-OTHERS_OF_A_MODEL = {"colqwen": pytest.mark.acceptance, "visrag": pytest.mark.acceptance}
-"""ColPali has the same code around another model; what is VisRAG's own is in tests/retrievers/vision."""
+OTHERS_OF_A_MODEL = {name: pytest.mark.acceptance for name in ("colqwen", "mteb", "visrag")}
+"""ColPali has the same code as ColQwen; what is mteb's and VisRAG's own is in tests/retrievers."""
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ from studies.ten_things import RECORD, THINGS, measure
 
 PAGE = RECORD.with_suffix(".md").read_text(encoding="utf-8")
 SIMULATED = ("clustered-errors", "largest-loss", "not-significant")
-SLOW = SIMULATED[:2]
-"""They take a minute."""
 _NUMBER = re.compile(r"(?<![\w.#])(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?![\w@])")
 RECORDED = json.loads(RECORD.read_text(encoding="utf-8"))
 
@@ -42,9 +40,8 @@ def test_another_number_would_be_seen():
     assert numbers("8.9% of the 2,820, BM25, `x 3`, .95 and [5](a-6.md).") == {8.9, 2820, 0.95, 5}
 
 
-@pytest.mark.parametrize(
-    "thing", [pytest.param(thing, marks=[pytest.mark.acceptance] * (thing in SLOW)) for thing in SIMULATED]
-)
+@pytest.mark.acceptance  # a minute
+@pytest.mark.parametrize("thing", SIMULATED)
 def test_a_simulated_number_is_measured_again(thing: str, tmp_path: Path):
     for name, values in measure(thing, tmp_path).items():
         assert values == pytest.approx(RECORDED[thing][name], abs=1.0)

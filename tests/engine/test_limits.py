@@ -118,7 +118,7 @@ def test_processes_that_an_engine_left_behind_end_with_the_run(home, bad):
     assert alive == []
 
 
-@pytest.mark.parametrize("sign", ["worker-*", "pages"])
+@pytest.mark.parametrize("sign", [pytest.param("worker-*", marks=pytest.mark.acceptance), "pages"])
 def test_a_run_that_is_killed_leaves_no_temporary_folder_and_no_process(home, request, sign):
     place = tempfile.TemporaryDirectory()  # a short name, as sockets in it have at most 108 characters
     request.addfinalizer(place.cleanup)

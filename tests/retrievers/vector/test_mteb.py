@@ -55,6 +55,7 @@ def test_minilm_gives_the_scores_of_dense(minilm_as):
     assert np.abs(scores(retriever) - scores(Dense())).max() < 1e-6
 
 
+@pytest.mark.acceptance
 def test_prompts_of_e5_come_before_queries_and_passages(minilm_as):
     ours = scores(Mteb(model=minilm_as(E5)))
     assert np.abs(ours - scores(Dense(query_prompt="query: ", passage_prompt="passage: "))).max() < 1e-6
