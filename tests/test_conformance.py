@@ -342,7 +342,7 @@ def test_chunker(plugin, kind):
     check_chunker(plugin("chunker", kind), empty_pages=kind in COUNTS_EMPTY_PAGES)
 
 
-OTHERS_OF_A_MODEL = {name: pytest.mark.acceptance for name in ("colqwen", "mteb", "visrag")}
+OTHERS_OF_A_MODEL = dict.fromkeys(("colqwen", "mteb", "visrag"), pytest.mark.acceptance)
 """ColPali has the same code as ColQwen; what is mteb's and VisRAG's own is in tests/retrievers."""
 
 
