@@ -21,10 +21,10 @@ from ohr.results.tables.groups import ALL, STAGES
 from ohr.runner.power import design_of_run, enough, hardest, pilots
 
 _GAINS = {
-    "gain_of_repairing_index": ("First repair the index", "a clean index"),
-    "gain_of_repairing_reading": ("First repair the text that is read", "clean text to read"),
+    "gain_of_repairing_index": "the index",
+    "gain_of_repairing_reading": "the text that is read",
 }
-"""Gains by stage: what the repair is, and what it gives."""
+"""Gains by stage: what is repaired."""
 _NO_ENGINE = "ground_truth"
 _MOST_GROUPS = 3  # groups of engines that one sentence holds
 _MOST_SIZES = 2  # of losses
@@ -57,14 +57,14 @@ def _repair(run: Run, chosen: Sequence[Loss], lead: Loss) -> str:
     gains = sorted((name for name in _GAINS if name in parts), key=lambda name: -parts[name]["value"])
     if not gains or not parts[gains[0]]["low"] > 0:
         return ""
-    (first, larger), (_, smaller) = (_GAINS[name] for name in gains)
-    brought = [parts[name]["value"] for name in gains]
+    larger, smaller = (_GAINS[name] for name in gains)
+    gained, less = (parts[name]["value"] for name in gains)
     cost = f"the {in_points(loss.lost)} that {named_noise(loss)} costs"
-    back = f"with {larger} alone, {rounded(brought[0])} of {cost} come back{_interval(parts[gains[0]])}"
-    instead = f"{smaller} alone brings back {rounded(brought[1])}"
+    back = f"brings back {rounded(gained)} of {cost}{_interval(parts[gains[0]])}"
+    instead = f"repairing only {smaller} brings back {rounded(less)}"
     if larger_part(parts)[1] > HALF:  # where a half of the loss is in doubt, so is which gain is larger
-        return f"{first}: {back}{f'; {instead}' if brought[1] > 0 else ''}."
-    return f"{back[0].upper()}{back[1:]}; {instead}{_interval(parts[gains[1]])}."
+        return f"First repair {larger}: that alone {back}{f'; {instead}' if less > 0 else ''}."
+    return f"Repairing only {larger} {back}; {instead}{_interval(parts[gains[1]])}."
 
 
 def _interval(gain: Row) -> str:

@@ -239,14 +239,13 @@ def _hypotheses(run: Run) -> str:
 
 
 def _compared(chosen: Sequence[Loss], lead: Loss, names: Mapping[Loss, str]) -> str:
-    parts = [f"{counted(lead.documents, 'document')}, {counted(lead.pairs, 'question')}"]
+    size = f"{counted(lead.documents, 'document')}, {counted(lead.pairs, 'question')}"
     systems = {staged(loss): names[loss] for loss in chosen if names[loss]}
-    if len(set(systems.values())) > 1:  # such as an agent, which answers but is no retriever
-        parts += [f"{stage} with {system}" for stage, system in systems.items()]
-    elif systems:
-        parts.append(f"with {next(iter(systems.values()))}")
+    parts = [f"{stage} with {system}" for stage, system in systems.items()]
+    if len(set(systems.values())) == 1:  # it is not, where an agent answers
+        parts = [f"with {system}" for system in set(systems.values())]
     metrics = dict.fromkeys(metric for loss in chosen if (metric := metric_of(loss)))
-    return "; ".join(parts + [f"scored by {named(list(metrics))}"] * bool(metrics))
+    return "; ".join([size, *parts] + [f"scored by {named(list(metrics))}"] * bool(metrics))
 
 
 # --- the verdicts -----------------------------------------------------------------------------------------

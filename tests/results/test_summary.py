@@ -292,18 +292,18 @@ def test_the_place_of_a_loss_is_said_as_the_interval_of_its_part_allows(runs, pa
     [
         (
             {**GAINS, "index_part": (0.91, 0.84, 0.98)},
-            "First repair the index: with a clean index alone, 50 of the 60 points that blur (0.7) costs come back "
-            "[95% interval 40 to 60]; clean text to read alone brings back 5.",
+            "First repair the index: that alone brings back 50 of the 60 points that blur (0.7) costs [95% interval "
+            "40 to 60]; repairing only the text that is read brings back 5.",
         ),
         (
             {**GAINS, "index_part": (0.91, 0.45, 1.4)},
-            "With a clean index alone, 50 of the 60 points that blur (0.7) costs come back [95% interval 40 to 60]; "
-            "clean text to read alone brings back 5 [95% interval -2 to 10].",
+            "Repairing only the index brings back 50 of the 60 points that blur (0.7) costs [95% interval 40 to 60]; "
+            "repairing only the text that is read brings back 5 [95% interval -2 to 10].",
         ),
         (
             {"gain_of_repairing_index": (0.02, -0.1, 0.1), "gain_of_repairing_reading": (0.4, 0.3, 0.5)},
-            "With clean text to read alone, 40 of the 60 points that blur (0.7) costs come back [95% interval 30 to "
-            "50]; a clean index alone brings back 2 [95% interval -10 to 10].",  # an older run has no part
+            "Repairing only the text that is read brings back 40 of the 60 points that blur (0.7) costs [95% interval "
+            "30 to 50]; repairing only the index brings back 2 [95% interval -10 to 10].",  # an older run has no part
         ),
     ],
 )
