@@ -183,6 +183,7 @@ def test_a_failed_question_is_tried_again_without_its_finished_calls(home, chat)
     assert set(chat.finished.values()) == {1} and len(chat.asked) == 26
 
 
+@pytest.mark.acceptance
 def test_a_killed_run_asks_no_finished_call_again(home, chat):
     chat.seconds, chat.faults = 0.05, {1: "silence"}  # the other questions do not wait for the first
     home.write(spec(chat, size=20))
