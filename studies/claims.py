@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from textwrap import fill
 
 from ohr.messages.wording import counted
+from ohr.report.advice import engine_pairs
 from ohr.report.lead import in_points, loss_by_stage, rounded
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.run import Run
@@ -17,35 +18,40 @@ def cascade(run: Run) -> str:
     edited, blurred = (loss_by_stage(run, loss) for loss in (formatting, searched))
     answered = _loss(run, "overall", blur, "bm25")
     side, dense = (_loss(run, retrieval, photo, retriever) for retriever in ("bm25", "dense"))
+    index, reading = "gain_of_repairing_index", "gain_of_repairing_reading"
     return _paragraphs(
-        f"On {_size(side)}, the steepest photos from the side cost BM25 {_cost(side)} of retrieval and MiniLM "
-        f"{_cost(dense)}. Answers of a model of 1.5 billion parameters seem to lose {_cost(answered)} where "
-        "scans are most blurred, but so few questions do not show it.",
-        f"What to repair depends on the noise. Formatting noise costs BM25 {_cost(formatting)} of retrieval; "
-        f"{_share(edited)} of that arises in the index, where other passages are found. The worst blur costs "
-        f"{_cost(searched)}; {_share(blurred)} of that arises in the index. Clean text to read brings back "
-        f"{_gain(blurred, 'gain_of_repairing_reading')} of it, a clean index "
-        f"{_gain(blurred, 'gain_of_repairing_index')}; the rest takes both. Brackets are 95% intervals.",
+        f"On {_size(side)}, the steepest photos from the side, which Tesseract reads, cost BM25 {_cost(side)} of "
+        f"retrieval and MiniLM {_cost(dense)}. Answers of a model of 1.5 billion parameters seem to lose "
+        f"{_cost(answered)} where scans are most blurred, but so few questions do not show it. Brackets are 95% "
+        "intervals that hold for all comparisons of a stage together; each noise was drawn once.",
+        f"What to repair depends on the noise. Formatting noise costs BM25 {_cost(formatting)} of retrieval: repairing "
+        f"only the index brings back {_gain(edited, index)}, repairing only the text that is read "
+        f"{_gain(edited, reading)}. The worst blur costs {_cost(searched)}: repairing only the index brings back "
+        f"{_gain(blurred, index)}, only the text that is read {_gain(blurred, reading)}; the rest, "
+        f"{_gain(blurred, 'overlap')}, takes both. Each gain has an interval of its own.",
     )
 
 
 def engines(run: Run) -> str:
+    photo = _loss(run, "retrieval", "tesseract photo", "bm25")
     cost = {
         condition: _cost(_loss(run, "retrieval", condition, "bm25"))
         for engine in ("tesseract", "rapidocr", "pp_structure")
         for condition in (engine, f"{engine} photo", f"{engine} fax")
     }
     text, table = (_left(run, "retrieval", group) for group in ("text", "table"))
-    size = _size(_loss(run, "retrieval", "tesseract", "bm25"))
     return _paragraphs(
-        f"On {size}, no difference between the engines is shown on plain print: BM25 loses {cost['tesseract']} with "
-        f"Tesseract, {cost['rapidocr']} with RapidOCR and {cost['pp_structure']} with PP-Structure. In photos from the "
-        f"side it is: BM25 loses {cost['tesseract photo']} with Tesseract, {cost['rapidocr photo']} with RapidOCR. "
-        f"Faxes do not separate the engines: they cost {cost['tesseract fax']}, {cost['rapidocr fax']} and "
+        f"On {_size(photo)}, no difference between the engines is shown on plain print: BM25 loses {cost['tesseract']} "
+        f"with Tesseract, {cost['rapidocr']} with RapidOCR and {cost['pp_structure']} with PP-Structure, the only one "
+        f"of these losses that is shown. On photos from the side BM25 loses {cost['tesseract photo']} with Tesseract, "
+        f"{cost['rapidocr photo']} with RapidOCR: a difference of {_apart(run, photo, 'rapidocr photo')}. On faxes no "
+        f"difference is shown: they cost {cost['tesseract fax']}, {cost['rapidocr fax']} and "
         f"{cost['pp_structure fax']}.",
-        f"Where the evidence is in a table, BM25 scores {table['clean']} on clean text, {table['rapidocr photo']} on "
-        f"photos that RapidOCR reads, and {table['tesseract photo']} on those that Tesseract reads; where it is in "
-        f"running text, {text['clean']}, {text['rapidocr photo']} and {text['tesseract photo']}.",
+        f"Where the evidence is in running text, BM25 scores {text['clean']} on clean text, {text['rapidocr']} on "
+        f"plain print and {text['rapidocr photo']} on photos that RapidOCR reads, and {text['tesseract photo']} on "
+        f"photos that Tesseract reads. Where it is in a table these are {table['clean']}, {table['rapidocr']}, "
+        f"{table['rapidocr photo']} and {table['tesseract photo']}. Clean text is no ceiling there: its tables are "
+        "LaTeX, whose commands may take the room of words.",
     )
 
 
@@ -55,11 +61,12 @@ def engines_answers(run: Run) -> str:
     return _paragraphs(
         f"Answers of a model of 1.5 billion parameters lose {_cost(tesseract)} where Tesseract reads photos from the "
         f"side: of ten conditions, this is the only one whose loss of answers {_size(tesseract)} show. With RapidOCR "
-        f"they seem to lose {_cost(rapidocr)}; that it does better than Tesseract is not shown for answers.",
+        f"they seem to lose {_cost(rapidocr)}; that it does better than Tesseract, by "
+        f"{_apart(run, tesseract, 'rapidocr photo')}, is not shown for answers.",
         f"Where the evidence is in running text, the answers score {text['clean']} on clean text, "
         f"{text['rapidocr photo']} on photos that RapidOCR reads, and {text['tesseract photo']} on those that "
-        f"Tesseract reads. Where it is in a table they score {table['clean']} on clean text, which leaves little to "
-        "lose.",
+        f"Tesseract reads. Where it is in a table they score {table['clean']} on clean text, whose tables are LaTeX, "
+        f"and {table['text layer']} on the text layer, which has none.",
     )
 
 
@@ -74,14 +81,15 @@ def agents(run: Run) -> str:
     answered = sum(answer["end"] == "answered" for answer in answers)
     first_read = len(run.rows("steps", ["kind"], kind="ask", reply="<read>1</read>"))
     return _paragraphs(
-        f"On {_size(agent)}, answers of a ReAct agent seem to lose {_cost(agent)} where scans are blurred, and those "
-        f"of the same model from a single search {_cost(search)}: which loses less is not shown. Nor is it shown that "
-        f"the agent is better, by {clean_ahead} on clean text and by {ahead} on blurred scans.",
+        f"On {_size(agent)}, answers of a ReAct agent that reads whole pages seem to lose {_cost(agent)} where scans "
+        f"are blurred, and those of the same model from three passages of a single search {_cost(search)}: which "
+        f"loses less is not shown. Nor is it shown that the agent is better, by {clean_ahead} on clean text and by "
+        f"{ahead} on blurred scans.",
         f"It ended {answered} of {counted(len(answers), 'question')} with an answer in its format. In {first_read} of "
         "them it read the page that its search listed first, which its prompts give as an example, and it never "
-        "searched again: with a model of 1.5 billion parameters, this agent chooses nothing. On clean text it takes "
-        f"{tokens[0] / tokens[1]:.1f} times the tokens of the single search ({tokens[0]:,.0f} against {tokens[1]:,.0f} "
-        f"a question), and {seconds[0] / seconds[1]:.1f} times as long.",
+        "searched again: with a model of 1.5 billion parameters, this agent chooses nothing. On clean text it is sent "
+        f"{tokens[0]:,.0f} tokens and takes {seconds[0]:.0f} seconds a question; the single search, {tokens[1]:,.0f} "
+        f"and {seconds[1]:.0f}.",
     )
 
 
@@ -109,9 +117,15 @@ def _cost(loss: Loss) -> str:
     return f"{rounded(loss.lost)} of {in_points(loss.clean)} [{rounded(loss.wide_low)} to {rounded(loss.wide_high)}]"
 
 
-def _share(parts: Mapping[str, Mapping[str, float]]) -> str:
-    value, low, high = (parts["index_part"][end] for end in ("value", "low", "high"))
-    return f"{value:.0%} [{low:.0%} to {high:.0%}]"
+def _apart(run: Run, worse: Loss, better: str) -> str:
+    """Write by how much the score under one condition is above that of a loss, judged with all pairs of engines."""
+    (pair,) = (
+        pair
+        for pair in engine_pairs(run, worse)
+        if (pair.first.condition, pair.second.condition) == (worse.condition, better)
+    )
+    low, high = -pair.found.wide_high, -pair.found.wide_low
+    return f"{in_points(-pair.found.difference.mean)} [{rounded(low)} to {rounded(high)}]"
 
 
 def _gain(parts: Mapping[str, Mapping[str, float]], quantity: str) -> str:

@@ -85,7 +85,7 @@ def test_one_condition_shows_a_loss_of_answers_and_engines_of_photos_do_not_diff
     losses = [loss for loss in read_losses(run) if (loss.stage, loss.metric) == ("overall", run.headlines["overall"])]
     assert len(losses) == 10
     assert [loss.condition for loss in losses if kind(loss) == "loss"] == ["tesseract photo"]
-    (engines,) = (sentence for sentence in summarize(run).advice if sentence.startswith("Engines: "))
+    (engines,) = (sentence for sentence in summarize(run).advice if sentence.startswith("Engines, by "))
     assert "rapidocr photo, tesseract photo, pp_structure photo do not differ clearly" in engines
 
 
@@ -101,8 +101,8 @@ def test_the_agent_is_compared_with_a_single_search_on_the_same_questions():
 
 
 def test_the_engines_are_said_to_differ_where_a_paired_comparison_shows_it():
-    (engines,) = (sentence for sentence in summarize(RUN["engines"]).advice if sentence.startswith("Engines: "))
-    plain, photo, fax = engines.split("; ")
+    (engines,) = (sentence for sentence in summarize(RUN["engines"]).advice if sentence.startswith("Engines, by "))
+    plain, photo, fax = engines.partition(": ")[2].split("; ")
     assert "do not differ clearly" in plain
     assert photo.startswith("rapidocr photo loses less than tesseract photo")
     assert "do not differ clearly" in fax

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -209,9 +210,14 @@ def locate(run: Path, runs: Path, *, finished: bool = True) -> Path:
     for folder in (run, runs / run):
         if (folder / "manifest.json").is_file():
             return folder
-    named = [folder for folder in run_folders(runs) if folder.parent.name == str(run)]
+    folders = run_folders(runs)
+    named = [folder for folder in folders if folder.parent.name == str(run)]
+    if not named and run.is_dir():
+        raise DataError(f"{run}: the folder holds no run: it has no manifest.json")
     if not named:
-        raise DataError(f"no run {str(run)!r}: give its folder, or one of the names that `ohr runs` lists")
+        nearest = get_close_matches(str(run), {folder.parent.name for folder in folders}, n=1)
+        hint = f". Did you mean {nearest[0]}?" if nearest else ""
+        raise DataError(f"no run {str(run)!r}: give its folder, or one of the names that `ohr runs` lists{hint}")
     if not finished:
         return named[-1]
     listed, _ = list_runs(runs, str(run))

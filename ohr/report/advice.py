@@ -10,7 +10,7 @@ import numpy as np
 
 from ohr.errors import DataError
 from ohr.messages.wording import counted, named
-from ohr.report.headlines import kind
+from ohr.report.headlines import ACTIVITY, kind
 from ohr.report.lead import HALF, PARTS, in_points, larger_part, loss_by_stage, named_noise, rounded, staged
 from ohr.results.derived.comparison import Candidate, Pair, judged
 from ohr.results.derived.losses import Loss
@@ -107,9 +107,23 @@ def _documents(run: Run, chosen: Sequence[Loss]) -> str:
 
 
 def _engines(run: Run, lead: Loss | None) -> str:
-    """Return which engine loses least where conditions differ in the engine only, all their pairs judged together."""
+    """Return which engine loses least where conditions differ in the engine only."""
+    pairs = engine_pairs(run, lead)
+    return _ranking(_engine_groups(run), pairs) if pairs else ""
+
+
+def engine_pairs(run: Run, lead: Loss | None) -> Sequence[Pair]:
+    """Compare the conditions that differ in their OCR engine only, in one pipeline; all pairs are judged together.
+
+    Args:
+        run: to read.
+        lead: of the pipeline and stage; without one, the first pipeline of the last stage.
+
+    Raises:
+        DataError: a table is missing or damaged.
+    """
     if not (groups := _engine_groups(run)):
-        return ""
+        return ()
     table, silent = ScoreTable.of(run), silent_cells(run)
     part = table.questions.part("evidence_source", ALL)
     places = _places(table, lead, {condition for group in groups for condition in group})
@@ -127,10 +141,7 @@ def _engines(run: Run, lead: Loss | None) -> str:
             scores = paired(values[first], values[second])
             if not np.isnan(scores).all():
                 candidates.append(Candidate("", *sides, metric, scores, failed, answered))
-    if not candidates:
-        return ""
-    pairs = judged(candidates, part.clusters, run.choices.margin)
-    return _ranking(groups, pairs, len(part.clusters.counts))
+    return judged(candidates, part.clusters, run.choices.margin) if candidates else ()
 
 
 def _engine_groups(run: Run) -> list[dict[str, str]]:
@@ -154,7 +165,7 @@ def _places(table: ScoreTable, lead: Loss | None, conditions: set[str]) -> dict[
     return {place.condition: place for place in places if place.pipeline[1:] == pipeline}
 
 
-def _ranking(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documents: int) -> str:
+def _ranking(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair]) -> str:
     """Put the engines of some groups into a sentence: which is shown to lose less, and which do not differ clearly."""
     phrases = []
     for group in groups:
@@ -167,7 +178,8 @@ def _ranking(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documen
         beaten = [rival for rival in means if rival != best and any(_beats(pair, best, rival) for pair in mine)]
         rest = [rival for rival in means if rival not in (best, *beaten)]
         phrase = f"{best} loses {'less' if rest else 'least, less'} than {named(beaten)}"
-        apart = f"{named([best, *rest])} do not differ clearly with {counted(documents, 'document')}"
+        documents = counted(max(pair.found.difference.documents for pair in mine), "document")
+        apart = f"{named([best, *rest])} do not differ clearly with {documents}"
         phrases.append(
             f"{phrase}, and does not differ clearly from {named(rest)}"
             if beaten and rest
@@ -178,7 +190,8 @@ def _ranking(groups: Sequence[Mapping[str, str]], pairs: Sequence[Pair], documen
     more = (
         f"; {counted(len(phrases) - _MOST_GROUPS, 'more group')} of conditions" if len(phrases) > _MOST_GROUPS else ""
     )
-    return f"Engines: {'; '.join(phrases[:_MOST_GROUPS])}{more}." if phrases else ""
+    stage = ACTIVITY[pairs[0].first.stage]
+    return f"Engines, by {stage}: {'; '.join(phrases[:_MOST_GROUPS])}{more}." if phrases else ""
 
 
 def _beats(pair: Pair, best: str, rival: str) -> bool:

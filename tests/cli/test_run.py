@@ -289,6 +289,13 @@ def test_plot_of_no_run_says_how_to_find_one(ohr):
     assert result.stderr == "no run 'nothing': give its folder, or one of the names that `ohr runs` lists\n"
 
 
+def test_a_misspelled_run_and_a_folder_without_one_are_reported(there, ohr_here, tmp_path):
+    result = ohr_here("show", "smal")
+    assert result.stderr.endswith("or one of the names that `ohr runs` lists. Did you mean small?\n")
+    result = ohr_here("show", tmp_path)
+    assert (result.exit_code, result.stderr.count("the folder holds no run: it has no manifest.json")) == (2, 1)
+
+
 def test_runs_are_listed(finished, there, ohr_here):
     (run,) = json.loads(ohr_here("runs", "--json").stdout)
     keys = {"name", "time", "status", "partial", "questions", "failures", "not_judged", "largest_loss", "tags", "path"}

@@ -332,9 +332,12 @@ def bases(*engines):
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
-        ((0.1, 0.5, 0.8), "Engines: good-1 loses least, less than poor-1, bad-1."),
-        ((0.3, 0.3, 0.9), "Engines: good-1 loses less than bad-1, and does not differ clearly from poor-1."),
-        ((0.3, 0.3, 0.3), "Engines: good-1, poor-1, bad-1 do not differ clearly with 12 documents."),
+        ((0.1, 0.5, 0.8), "Engines, by retrieval: good-1 loses least, less than poor-1, bad-1."),
+        (
+            (0.3, 0.3, 0.9),
+            "Engines, by retrieval: good-1 loses less than bad-1, and does not differ clearly from poor-1.",
+        ),
+        ((0.3, 0.3, 0.3), "Engines, by retrieval: good-1, poor-1, bad-1 do not differ clearly with 12 documents."),
     ],
 )
 def test_engines_are_ordered_only_where_a_difference_is_shown(runs, shares, said):
