@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ohr.report.html.questions import QuestionList
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
@@ -147,6 +148,16 @@ def test_an_agents_loss_is_beside_that_of_a_single_search(folder):
 def test_the_report_has_what_agents_take_and_repair(folder):
     page = (folder / "report.html").read_text()
     assert "Does an agent repair noise?" in page and "Calls, tokens and seconds" in page
+
+
+def test_questions_are_shown_with_pipelines_that_have_the_metric(folder):
+    pipelines = QuestionList(Run(folder)).pipelines
+    assert [pipeline.retriever for pipeline in pipelines if pipeline.stage == "retrieval"] == ["bm25"]
+    assert [pipeline.generator for pipeline in pipelines if pipeline.stage == "overall"] == [
+        "parrot",
+        "scout",
+        "watcher",
+    ]
 
 
 def test_a_run_and_show_print_whether_agents_repair_noise(ran, folder):

@@ -92,9 +92,12 @@ class QuestionList:
 
     @cached_property
     def pipelines(self) -> list[Pipeline]:
-        """The pipelines, stage by stage."""
-        found = dict.fromkeys(pipeline for pipeline, _ in self._cells)
-        return sorted(found, key=lambda pipeline: STAGES.index(pipeline.stage))
+        """The pipelines with the stage's metric, stage by stage: searches of an agent may have others alone."""
+        places: dict[Pipeline, Place] = {}
+        for (pipeline, _), place in self._cells.items():
+            places.setdefault(pipeline, place)
+        scored = [pipeline for pipeline, place in places.items() if pipeline.metric in self._scores.read(place).metrics]
+        return sorted(scored, key=lambda pipeline: STAGES.index(pipeline.stage))
 
     @cached_property
     def conditions(self) -> list[str]:
