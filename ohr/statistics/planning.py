@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -88,9 +88,7 @@ def cautious(parts: Budget, df: float, confidence: float = 0.8) -> Budget:
     Half of all pilots underestimate the error: a plan from 12 documents has a power of .8 in 46% of cases; with this
     limit in 80%.
     """
-    from scipy.stats import chi2
-
-    factor = df / float(chi2.ppf(1 - confidence, df))
+    factor = df / float(_chi_squared(1 - confidence, df))
     names = ("total", "documents", "questions", "draws", "question_draws", "shared")
     return replace(parts, **{name: getattr(parts, name) * factor for name in names})
 
@@ -108,10 +106,15 @@ def assumed(per_document: float) -> Budget:
 
 def _errors(df: float) -> np.ndarray:
     """Return equally probable ratios of the estimated standard error to the true one."""
-    from scipy.stats import chi2
-
     places = (np.arange(_POINTS) + 0.5) / _POINTS
-    return np.asarray(np.sqrt(chi2.ppf(places, df) / df))
+    return np.asarray(np.sqrt(_chi_squared(places, df) / df))
+
+
+def _chi_squared(places: Any, df: float) -> Any:
+    """Return quantiles of the chi-squared distribution; to import scipy.stats would take most of a second."""
+    from scipy.special import gammaincinv
+
+    return 2 * gammaincinv(df / 2, places)
 
 
 def _smallest(reaches: Callable[[int], bool], low: int, most: int) -> float:
