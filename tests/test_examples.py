@@ -98,6 +98,10 @@ def test_the_agent_is_compared_with_a_single_search_on_the_same_questions():
         assert f"by {rounded(ahead)} points [-" in SENTENCES["agents"].replace("\n", " ")
     ends = Counter(row["end"] for row in RUN["agents"].rows("answers", generator="react"))
     assert ends == {"answered": 60}
+    (repair,) = RUN["agents"].rows("repair")
+    assert repair["verdict"] not in ("repairs", "compounds")
+    effort = [row for row in RUN["agents"].rows("effort", stage="overall") if row["generator"] == "react"]
+    assert [(row["calls"], row["searches"]) for row in effort] == [(2, 1)] * 2  # it reads once and never searches again
 
 
 def test_the_engines_are_said_to_differ_where_a_paired_comparison_shows_it():
@@ -106,3 +110,5 @@ def test_the_engines_are_said_to_differ_where_a_paired_comparison_shows_it():
     assert "do not differ clearly" in plain
     assert photo.startswith("rapidocr photo loses less than tesseract photo")
     assert "do not differ clearly" in fax
+    losses = {loss.condition: kind(loss) for loss in read_losses(RUN["engines"]) if loss.metric == "lcs"}
+    assert [losses[name] for name in ("tesseract", "rapidocr", "pp_structure")] == ["open", "open", "loss"]

@@ -241,9 +241,9 @@ def _hypotheses(run: Run) -> str:
 def _compared(chosen: Sequence[Loss], lead: Loss, names: Mapping[Loss, str]) -> str:
     size = f"{counted(lead.documents, 'document')}, {counted(lead.pairs, 'question')}"
     systems = {staged(loss): names[loss] for loss in chosen if names[loss]}
-    parts = [f"{stage} with {system}" for stage, system in systems.items()]
-    if len(set(systems.values())) == 1:  # it is not, where an agent answers
-        parts = [f"with {system}" for system in set(systems.values())]
+    parts = [f"{stage} with {system}" for stage, system in systems.items()]  # where an agent answers, they differ
+    if len(set(systems.values())) == 1:
+        parts = [f"with {next(iter(systems.values()))}"]
     metrics = dict.fromkeys(metric for loss in chosen if (metric := metric_of(loss)))
     return "; ".join([size, *parts] + [f"scored by {named(list(metrics))}"] * bool(metrics))
 
