@@ -19,6 +19,7 @@ class TableFormat(TextNoise, kind="table_format"):
     The words stay. What Markdown cannot hold is expanded: a merged cell is repeated at each of its places.
     """
 
+    version: ClassVar[int] = 2  # blocks within a cell part words
     noise_type: ClassVar[Literal["semantic", "formatting"]] = "formatting"
     rate: Annotated[float, Field(ge=0, le=1, description="Share of the tables that are converted.")] = 1.0
     to: Annotated[Notation, Field(description="Notation of the tables afterwards.")] = "html"

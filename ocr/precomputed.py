@@ -53,7 +53,7 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         else:
             content = {ending: folder_digest(self.root, f"*{ending}") for ending in self._endings}
         changed = {"format": self.format, **reader_version(self.format)} if self.format != "ohrbench" else {}
-        markup = {"markup": self.markup.model_dump()} if self.markup is not None else {}
+        markup = {"markup": self.markup.model_dump(), **self.markup.identity()} if self.markup is not None else {}
         return {"kind": self.kind, "content": content, **changed, **markup}
 
     def recorded(self, document: Document) -> Sequence[Page]:

@@ -1,6 +1,6 @@
 """Common parts of engines that write markup: Markdown, HTML or LaTeX tables, formulas, headings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,8 +17,12 @@ MISSING = Recognition(error="the PDF claims this page and does not have it, or i
 class StructuredOcr(OcrBackend):
     """An engine whose pages have markup; `markup` decides what of it a knowledge base gets."""
 
-    finishing: ClassVar[tuple[str, ...]] = ("markup",)
+    finishing: ClassVar[tuple[str, ...]] = ("markup", "table_reading")
     markup: MarkupField = Markup()
+
+    def identity(self) -> Mapping[str, object]:
+        """Identify the engine, and how its tables are written."""
+        return {**super().identity(), **self.markup.identity()}
 
     def written(self, page: Recognition) -> str:
         """Return the page's text with the markup that is kept."""

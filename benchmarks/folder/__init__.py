@@ -1,6 +1,6 @@
 """A user's own documents: a folder of PDFs or page images, and a file of questions about them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -12,7 +12,7 @@ from ohr.errors import DataError
 from ohr.files import ohrbench_json, pdf
 from ohr.files.changes import kept_until_changed
 from ohr.files.digests import input_digest
-from ohr.files.pdf_text import Layer, text_layer
+from ohr.files.pdf_text import Layer, lacks_pieces, text_layer
 from ohr.keys import key
 from ohr.messages.wording import counted, named
 from ohr.text.layer import clean_layer
@@ -155,20 +155,24 @@ def _layers(path: Path) -> tuple[Layer, ...]:
 
 
 def _incomplete(layers: Mapping[str, Sequence[Layer]]) -> Iterator[str]:
-    """Report documents with glyphs that nobody knows the characters of; the first ones by name."""
+    """Report documents whose text layers lack characters; the first ones by name."""
     found = []
     for name, pages in layers.items():
-        lacking = [number for number, layer in enumerate(pages, 1) if layer.unknown]
-        if lacking:
-            unknown, glyphs = (sum(count(pages[number - 1]) for number in lacking) for count in _COUNTS)
-            where = f"page {lacking[0]}" + (f" and {counted(len(lacking) - 1, 'more page')}" if lacking[1:] else "")
-            found.append(f"{name}: {unknown:,} of {glyphs:,} glyphs of {where} have no Unicode")
+        if lacking := {number: layer for number, layer in enumerate(pages, 1) if layer.unknown}:
+            unknown, glyphs = (sum(map(attrgetter(count), lacking.values())) for count in ("unknown", "glyphs"))
+            found.append(f"{name}: {unknown:,} of {glyphs:,} glyphs of {_where(lacking)} have no Unicode")
+        if lacking := {number: layer for number, layer in enumerate(pages, 1) if layer.left_out}:
+            found.append(f"{name}: {_where(lacking)}: {lacks_pieces(sum(each.left_out for each in lacking.values()))}")
     yield from (f"{line}, so its ground truth is incomplete" for line in found[:_NAMED])
     if more := found[_NAMED:]:
-        yield f"{counted(len(more), 'more document')} with glyphs without Unicode, so their ground truth is incomplete"
+        yield f"{counted(len(more), 'more document')} whose text layers lack text, so their ground truth is incomplete"
 
 
-_COUNTS = (attrgetter("unknown"), attrgetter("glyphs"))
+def _where(pages: Collection[int]) -> str:
+    others = len(pages) - 1
+    return f"page {min(pages)}" + (f" and {counted(others, 'more page')}" if others else "")
+
+
 _NAMED = 3
 
 

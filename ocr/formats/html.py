@@ -3,6 +3,8 @@
 import html
 import re
 
+from ohr.markup.html import INLINE_TAGS
+
 _TABLE = re.compile(r"(<table\b.*?</table\s*>)", re.DOTALL | re.IGNORECASE)
 _MATH = re.compile(r"<math(?P<about>[^<>]*)>(?P<latex>.*?)</math\s*>", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([a-z][a-z0-9-]*)\b[^<>]*>", re.IGNORECASE)
@@ -36,4 +38,4 @@ def _mark(tag: re.Match[str]) -> str:
         return "\n- "
     if name in _KEPT:
         return tag[0]
-    return "\n" if name in _LINES else ""
+    return "\n" if name in _LINES else "" if name in INLINE_TAGS else " "

@@ -30,7 +30,7 @@ def surveyed(folder: Path, settings: Settings, store: Store, progress: Progress)
         nonlocal done
         progress.update(_PHASE, done, total)
         done += 1
-        name = key("looks", LOOK_VERSION, input_digest(path), installed(("pypdfium2",)))
+        name = key("looks", LOOK_VERSION, input_digest(path), installed(("pypdfium2", "pdfplumber")))
         if (looks := store.get(name)) is None:
             store.put(name, looks := [list(each) for each in look_at(path)])
         return [Look(*each) for each in looks]

@@ -1,24 +1,17 @@
 """Text layers of PDFs, page by page: what is drawn as text, with what form fields and annotations hold."""
 
-import ctypes
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import groupby
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ohr.files import pdf_vertical
 from ohr.files.pdf import opened
+from ohr.files.pdf_signs import Box, Reading, Sign, is_right_to_left, read_signs
+from ohr.messages.wording import counted
 
-Box = tuple[float, float, float, float]
-"""Left, bottom, right, top, in points from the page's lower left corner."""
-
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_NO_CHARACTER = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
 _BLANK = (612, 792)  # points
 _WITHOUT_TEXT = (1, 2, 16)  # notes, links and pop-ups
 
@@ -31,12 +24,22 @@ class Layer:
         error: why the page cannot be read; None for one that can.
         glyphs: how many are drawn as text, spaces among them.
         unknown: how many of them have no Unicode, so that the text lacks them or has others in their place.
+        left_out: how many pieces of text are missing, as those of vertical lines may be.
     """
 
     text: str = ""
     error: str | None = None
     glyphs: int = 0
     unknown: int = 0
+    left_out: int = 0
+
+
+def lacks_pieces(count: int) -> str:
+    """Sentence that pieces of text are missing from a text layer, and what may read them."""
+    return (
+        f"{counted(count, 'piece')} of its text may be missing, as lines from top to bottom are in fonts outside of a "
+        "PDF: pip install 'ohr[text_layer]' brings a library that reads them"
+    )
 
 
 def text_layer(path: Path) -> Iterator[Layer]:
@@ -50,7 +53,7 @@ def text_layer(path: Path) -> Iterator[Layer]:
     with opened(path) as document:
         for index in range(len(document)):
             try:
-                yield _layer(document, index)
+                yield _layer(path, document, index)
             except pypdfium2.PdfiumError as error:
                 yield Layer(error=f"{path}: page {index + 1} of {len(document)} cannot be read: {error}")
 
@@ -106,26 +109,15 @@ def shown(path: Path, *, forms_only: bool = False) -> Iterator[Path]:
         yield flattened(path, Path(folder), forms_only=forms_only)
 
 
-def _layer(document: Any, index: int) -> Layer:
-    layer, signs = _read(document, index)
+def _layer(path: Path, document: Any, index: int) -> Layer:
+    alone, left_out = _read(document, index)
+    whole, text = alone, alone.text
     if boxes := _flatten(document, index):
-        whole, drawn = _read(document, index, is_flat=True)
-        layer = replace(whole, text=_with_fields(signs, drawn, boxes) or whole.text)
-    return layer
-
-
-@dataclass(frozen=True, slots=True)
-class _Sign:
-    text: str
-    box: Box
-
-    @property
-    def is_drawn(self) -> bool:
-        return self.box[0] < self.box[2]
-
-    def is_in(self, box: Box) -> bool:
-        across, up = (self.box[0] + self.box[2]) / 2, (self.box[1] + self.box[3]) / 2
-        return box[0] <= across <= box[2] and box[1] <= up <= box[3]
+        whole, left_out = _read(document, index)
+        text = _with_fields(alone.signs, whole.signs, boxes) or whole.text
+    if pdf_vertical.may_run_down(text):
+        text, left_out = pdf_vertical.read(path, index, whole.signs, left_out) or (text, left_out)
+    return Layer(text, None, whole.glyphs, whole.unknown, left_out)
 
 
 def _flatten(document: Any, index: int) -> list[Box]:
@@ -146,73 +138,19 @@ def _flatten(document: Any, index: int) -> list[Box]:
     return boxes if done else []
 
 
-def _read(document: Any, index: int, *, is_flat: bool = False) -> tuple[Layer, list[_Sign]]:
-    """Read a page; and its signs one by one, where it has annotations or had some."""
-    import pypdfium2.raw as pdfium
-
+def _read(document: Any, index: int) -> tuple[Reading, int]:
+    """Read a page; and count the pieces of text that pdfium leaves out of it."""
     page = document[index]
     layer = page.get_textpage()
     try:
-        text = layer.get_text_bounded()
-        places = range(layer.count_chars())
-        codes = [pdfium.FPDFText_GetUnicode(layer, place) for place in places]
-        drawn = [place for place in places if pdfium.FPDFText_IsGenerated(layer, place) != 1]
-        unknown = sum(
-            pdfium.FPDFText_IsHyphen(layer, place) != 1
-            and (pdfium.FPDFText_HasUnicodeMapError(layer, place) == 1 or _lacks_character(codes, place))
-            for place in drawn
-        )
-        if _RIGHT_TO_LEFT.search(text):
-            text = _in_logical_order(layer, codes)
-        with_signs = is_flat or pdfium.FPDFPage_GetAnnotCount(page) > 0
-        signs = [_Sign(chr(codes[n]), layer.get_charbox(n)) for n in places if codes[n]] if with_signs else []
+        reading = read_signs(page, layer)
+        return reading, pdf_vertical.left_out(page) if pdf_vertical.may_run_down(reading.text) else 0
     finally:
         layer.close()
         page.close()
-    return Layer(text.replace("\r\n", "\n"), None, len(drawn), unknown), signs
 
 
-def _lacks_character(codes: Sequence[int], place: int) -> bool:
-    """Report whether a code is no character; a private one by itself is a bullet or a picture."""
-    code = codes[place]
-    if not is_private(chr(code)):
-        return code == 0 or _NO_CHARACTER.match(chr(code)) is not None
-    return any(0 <= near < len(codes) and not chr(codes[near]).isspace() for near in (place - 1, place + 1))
-
-
-def is_private(sign: str) -> bool:
-    """Report whether a sign has a meaning in its font only, as those of symbol fonts have."""
-    return unicodedata.category(sign) == "Co"
-
-
-def _in_logical_order(layer: Any, codes: Sequence[int]) -> str:
-    """Write a page with scripts from right to left.
-
-    pdfium reverses their signs one by one, and so the letters of a glyph of several letters, such as lam-alef.
-    """
-    import pypdfium2.raw as pdfium
-
-    across, up = ctypes.c_double(), ctypes.c_double()
-    text = ""
-    signs = []
-    for place, code in enumerate(codes):
-        pdfium.FPDFText_GetCharOrigin(layer, place, across, up)
-        is_letter = _RIGHT_TO_LEFT.match(chr(code)) and unicodedata.category(chr(code)) == "Lo"
-        signs.append(((across.value, up.value) if is_letter else place, chr(code)))
-    for _, group in groupby(signs, key=lambda sign: sign[0]):
-        letters = "".join(sign for _, sign in group)
-        text += letters if letters in _ligatures() and letters[::-1] not in _ligatures() else letters[::-1]
-    return text.replace("\0", "")
-
-
-@lru_cache(maxsize=1)
-def _ligatures() -> frozenset[str]:
-    """The letters of Arabic ligatures that have a code of their own, which pdfium parts in the right order."""
-    signs = (chr(code) for code in (*range(0xFB50, 0xFE00), *range(0xFE70, 0xFEFD)))
-    return frozenset(unicodedata.normalize("NFKC", sign) for sign in signs)
-
-
-def _with_fields(signs: Sequence[_Sign], drawn: Sequence[_Sign], boxes: Sequence[Box]) -> str:
+def _with_fields(signs: Sequence[Sign], drawn: Sequence[Sign], boxes: Sequence[Box]) -> str:
     """Write what fields hold where a reader sees it: behind its label on the line, before it, or below the line above.
 
     Args:
@@ -222,8 +160,8 @@ def _with_fields(signs: Sequence[_Sign], drawn: Sequence[_Sign], boxes: Sequence
     Returns:
         Nothing where the order of the page's own signs is another with its fields.
     """
-    page, own = "".join(sign.text for sign in signs), {(sign.text, sign.box) for sign in signs}
-    if _RIGHT_TO_LEFT.search(page):
+    page, own = [sign.text for sign in signs], {(sign.text, sign.box) for sign in signs}
+    if is_right_to_left("".join(page)):
         return ""
     added = []
     for box in sorted(boxes, key=lambda box: (-box[3], box[0])):
@@ -236,11 +174,11 @@ def _with_fields(signs: Sequence[_Sign], drawn: Sequence[_Sign], boxes: Sequence
             place, before, after = _place(signs, box)
             added.append((place, f"{before}{held.strip()}{after}"))
     for place, text in sorted(added, key=lambda each: each[0], reverse=True):
-        page = page[:place] + text + page[place:]
-    return page.replace("\r\n", "\n")
+        page.insert(place, text)
+    return "".join(page)
 
 
-def _place(signs: Sequence[_Sign], box: Box) -> tuple[int, str, str]:
+def _place(signs: Sequence[Sign], box: Box) -> tuple[int, str, str]:
     """Return where among the signs a field belongs, and what parts it from the text before and after."""
     seen = [(place, sign.box) for place, sign in enumerate(signs) if not sign.text.isspace()]
     line = [(place, at) for place, at in seen if box[1] <= (at[1] + at[3]) / 2 <= box[3]]

@@ -11,6 +11,14 @@ from .content import STYLE_OF_TAG, TAGS, Content, Piece, Style, joined, split_fo
 from .content import write as write_content
 from .tables import Cell, Grid, Table
 
+INLINE_TAGS = frozenset(
+    [
+        *("a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins"),
+        *("kbd", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "tt", "u", "var", "wbr"),
+    ]
+)
+"""Tags that may be inside of a word; any other parts words, as a browser shows it."""
+
 _CELL = re.compile(  # up to the end of the cell, or the next beginning of a cell or a row
     r"<t[dh](?:\s[^<>]*)?>([^<]*+(?:<(?!/?t[dhr]\b)[^<]*+)*+)</t[dh]\s*>|(</?tr\b)", re.IGNORECASE
 )
@@ -55,6 +63,7 @@ class _Reader(HTMLParser):
         self._cell = (1, 1, False)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._part(tag)
         if tag == "table":
             self._depth += 1
             if self._depth == 2:
@@ -78,6 +87,7 @@ class _Reader(HTMLParser):
             self._pieces = []
 
     def handle_endtag(self, tag: str) -> None:
+        self._part(tag)
         if tag == "table":
             self._depth -= 1
         elif tag in STYLE_OF_TAG and STYLE_OF_TAG[tag] in self._styles:
@@ -88,6 +98,11 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._pieces is not None:
             self._pieces += _read_text(data, tuple(self._styles))
+
+    def _part(self, tag: str) -> None:
+        """Part the words before and after a paragraph, a list's item, or a table within the cell."""
+        if self._pieces is not None and tag not in INLINE_TAGS:
+            self._pieces.append(Piece("text", " "))
 
     def close(self) -> None:
         super().close()

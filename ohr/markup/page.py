@@ -28,6 +28,10 @@ class Markup(BaseModel):
     invented: Annotated[Keep, Field(description="A model's own descriptions of pictures.")] = "keep"
     fences: Annotated[Keep, Field(description="A code fence around the whole page.")] = "drop"
 
+    def identity(self) -> dict[str, int]:
+        """Return what belongs into keys besides the fields: how tables are read, where they are converted."""
+        return {} if self.tables == "as_is" else {"table_reading": 2}
+
 
 PRESETS = {
     "as_is": Markup(),

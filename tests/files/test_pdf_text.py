@@ -1,5 +1,7 @@
 """Text layers of PDFs: fields, missing pages, glyphs without Unicode, scripts from right to left."""
 
+import sys
+
 import numpy as np
 import pypdfium2
 import pytest
@@ -171,6 +173,88 @@ def test_letters_of_one_glyph_keep_their_order_from_right_to_left(tmp_path, liga
 def test_letters_of_a_latin_ligature_stay_in_order(tmp_path):
     (layer,) = text_layer(arabic(tmp_path / "f.pdf", {65: "o", 66: "ffi", 67: "ce"}, "ABC"))
     assert layer.text == "office"
+
+
+def drawn(path, *pieces, font=FONT, size=10, more=(), box="0 0 420 400", crop=""):
+    """Write a page of pieces of text: (across, up, text) each, as a text object of its own."""
+    content = "".join(f"BT /F {size} Tf 1 0 0 1 {across} {up} Tm {text} Tj ET\n" for across, up, text in pieces)
+    held = f"/MediaBox [{box}] {crop} /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >>"
+    return written(
+        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        f"<< /Type /Page /Parent 2 0 R {held} >>", stream(content), *more,
+    )  # fmt: skip
+
+
+def test_the_cells_of_a_row_are_parted(tmp_path):
+    rows = [("Item", "n"), ("Kelp 2019", "7"), ("Gulls 2020", "4"), ("Boats 2021", "8")]
+    cells = [(60 + 140 * m, 350 - 14 * n, f"({text})") for n, row in enumerate(rows) for m, text in enumerate(row)]
+    (layer,) = text_layer(drawn(tmp_path / "rows.pdf", *cells))
+    assert layer.text.split() == ["Item", "n", "Kelp", "2019", "7", "Gulls", "2020", "4", "Boats", "2021", "8"]
+
+
+def test_columns_that_begin_at_one_height_are_parted(tmp_path):
+    turned = "BT /F 10 Tf 0 1 -1 0 {} 60 Tm ({}) Tj ET"
+    content = "\n".join(turned.format(60 + 12 * n, word) for n, word in enumerate(("Kelp grows", "Gulls nest", "Tide")))
+    path = written(
+        tmp_path / "turned.pdf", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", FONT,
+        page(5), stream(content),
+    )  # fmt: skip
+    (layer,) = text_layer(path)
+    assert sorted(layer.text.split()) == ["Gulls", "Kelp", "Tide", "grows", "nest"]
+
+
+def test_a_comma_behind_a_raised_sign_stays_at_its_word(tmp_path):
+    word = "(Ottoline) Tj 7 Ts /F 7 Tf (1) Tj 0 Ts /F 10 Tf (, Mabel)"
+    (layer,) = text_layer(drawn(tmp_path / "raised.pdf", (60, 300, word)))
+    assert layer.text.replace("\n", "") == "Ottoline1, Mabel"
+
+
+def test_what_is_outside_of_the_visible_page_is_not_read(tmp_path):
+    inside, outside = (60, 300, "(Kelp)"), (60, 40, "(Gulls)")
+    path = drawn(tmp_path / "cropped.pdf", inside, outside, crop="/CropBox [0 200 420 400]")
+    assert [layer.text for layer in text_layer(path)] == ["Kelp"]
+
+
+def test_text_that_is_printed_twice_to_look_bold_is_read_once(tmp_path):
+    letters = [(60 + 8 * n + shift, 300, f"({letter})") for n, letter in enumerate("balloon") for shift in (0, 0.4)]
+    (layer,) = text_layer(drawn(tmp_path / "bold.pdf", *letters))
+    assert layer.text.replace(" ", "") == "balloon"
+
+
+LINES = "海の上の灯台は夜明けに光を消した", "港の人々は船の帰りを待っていた", "風が強く波が高い日であった"
+
+
+def vertical(path, pieces):
+    font = (
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light-V /Encoding /UniJIS-UTF16-V /DescendantFonts [6 0 R] >>"
+    )
+    about = "/CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 4 >> /FontDescriptor 7 0 R /DW 1000"
+    descriptor = (
+        "/Flags 6 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80"
+    )
+    more = (
+        f"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Ryumin-Light {about} >>",
+        f"<< /Type /FontDescriptor /FontName /Ryumin-Light {descriptor} >>",
+    )
+    written = [(across, up, f"<{text.encode('utf-16-be').hex()}>") for across, up, text in pieces]
+    return drawn(path, *written, font=font, size=14, more=more)
+
+
+BY_LINE = [(350 - 24 * n, 380, line) for n, line in enumerate(LINES)]
+BY_LETTER = [(350 - 24 * n, 380 - 14 * m, letter) for n, line in enumerate(LINES) for m, letter in enumerate(line)]
+
+
+@pytest.mark.parametrize("pieces", [BY_LINE, BY_LETTER, BY_LINE[::-1], sorted(BY_LETTER, key=lambda each: -each[1])])
+def test_lines_from_top_to_bottom_are_read_whole_and_from_the_right(tmp_path, pieces):
+    pytest.importorskip("pdfplumber")
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", pieces))
+    assert (layer.text.splitlines(), layer.left_out) == (list(LINES), 0)
+
+
+def test_lines_from_top_to_bottom_that_cannot_be_read_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pdfplumber", None)
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", BY_LETTER))
+    assert (layer.left_out, len(layer.text.split())) == (42, 2)
 
 
 def test_signs_of_symbol_fonts_become_bullets_or_nothing():

@@ -1,5 +1,6 @@
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -87,3 +88,18 @@ def test_a_markdown_table_outside_the_standard_loses_no_cell():
     for markup in (longer, short, none):
         cells = [cell for cell in markdown.read(markup, []).cells if cell.content]
         assert [cell.content[0].text for cell in cells] == ["a", "b", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("<p>Three</p><p>Four</p>", "Three Four"),
+        ("<ul><li>12</li><li>34</li></ul>", "12 34"),
+        ("Outer<table><tr><td>inner</td><td>5</td></tr><tr><td>6</td></tr></table>", "Outer inner 5 6"),
+        ("<div>Seven</div>Eight<hr>Nine", "Seven Eight Nine"),
+        ("H<sub>2</sub>O and <span>20</span>19", "H2O and 2019"),
+    ],
+)
+def test_blocks_in_a_cell_part_words_and_styles_do_not(cell, words):
+    (read, other) = html.read(f"<table><tr><td>{cell}</td><td>x</td></tr></table>", []).cells
+    assert ("".join(piece.text for piece in read.content), other.content[0].text) == (words, "x")

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from ohr.contracts import Benchmark, Document, Page
 from ohr.errors import DataError
-from ohr.files.pdf_text import Layer, text_layer
+from ohr.files.pdf_text import Layer, lacks_pieces, text_layer
 from ohr.files.pdf_visible import Sight, sights
 from ohr.messages.faults import sentences
 from ohr.messages.wording import counted
@@ -60,7 +60,7 @@ class Survey:
     notes: tuple[str, ...]
 
 
-LOOK_VERSION = 1
+LOOK_VERSION = 2
 """Raised when pages are looked at differently."""
 
 
@@ -162,6 +162,8 @@ def _fault(layer: Layer, sight: Sight, text: str) -> str:
     """Return why a text layer is no ground truth, in words; nothing where it is good, or where a page is blank."""
     if not text.strip():
         return "it has no text layer" if sight.ink else ""
+    if layer.left_out:
+        return lacks_pieces(layer.left_out)
     if layer.unknown >= _UNKNOWN * layer.glyphs and layer.unknown:
         return f"{layer.unknown:,} of {counted(layer.glyphs, 'glyph')} have no Unicode"
     if sight.hidden >= _HIDDEN * sight.glyphs and sight.hidden:

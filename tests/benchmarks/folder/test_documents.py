@@ -201,4 +201,8 @@ def test_incomplete_text_layers_are_counted():
         "d/half: 10 of 42 glyphs of page 1 and 1 more page have no Unicode, so its ground truth is incomplete",
         "d/one: 8 of 32 glyphs of page 1 have no Unicode, so its ground truth is incomplete",
     ]
-    assert list(_incomplete(dict.fromkeys("abcde", half)))[-1].startswith("2 more documents with glyphs without")
+    assert list(_incomplete(dict.fromkeys("abcde", half)))[-1].startswith(
+        "2 more documents whose text layers lack text"
+    )
+    (vertical,) = _incomplete({"d/v": (Layer(), Layer("a", None, 3, 0, 2))})
+    assert vertical.startswith("d/v: page 2: 2 pieces of its text may be missing")

@@ -1,0 +1,179 @@
+"""Pages of Chinese and Japanese whose lines run from top to bottom, and from right to left.
+
+pdfium orders such letters as if their lines ran across, and where the font is not inside of the file it leaves out text
+(159.0.8149.0); pdfminer has all of it.
+"""
+
+import ctypes
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from ohr import extras
+from ohr.errors import PluginError
+from ohr.files.pdf_signs import Sign
+from ohr.text.chinese import HAN
+
+_DEPTH = 16  # forms in forms
+_LETTER = re.compile(f"[{HAN}\u3005\u3041-\u30ff\u31f0-\u31ff]")
+_BESIDE, _PITCH = 0.3, (0.6, 1.25)
+"""Neighbors in a line, in sizes of a letter: at most how far from its axis, and how far apart. Lines are farther."""
+_SPLIT = 2.0  # sizes: a larger gap in a column parts two tiers
+
+
+class Mark(NamedTuple):
+    """A letter, or several that are written across: its text, the left end and the height of its place, its size."""
+
+    text: str
+    left: float
+    up: float
+    size: float
+
+
+def may_run_down(text: str) -> bool:
+    """Report whether half of a text's letters, or more, are Chinese or Japanese; or it has none."""
+    return 2 * len(_LETTER.findall(text)) >= sum(map(str.isalpha, text))
+
+
+def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[str, int] | None:
+    """Read a page whose lines run from top to bottom; None for another.
+
+    Args:
+        signs: those that pdfium finds.
+        missing: pieces of text that may be letters which pdfium leaves out.
+
+    Returns:
+        The text, and how many pieces of it are still missing: all where pdfminer is not installed.
+    """
+    marks, known = _marks(signs), "".join(sign.text for sign in signs)
+    if missing and (others := _marks_of_pdfminer(path, index)) is not None:
+        more = sum(map(str.isalnum, "".join(mark.text for mark in others))) > sum(map(str.isalnum, known))
+        marks, missing = (others, 0) if more and _run_down(others) else (marks, missing if more else 0)
+    return (_in_columns(marks), missing) if _run_down(marks) else (known, missing)
+
+
+def _run_down(marks: Sequence[Mark]) -> bool:
+    """Report whether more letters of Chinese and Japanese have a neighbor below than at their side."""
+    letters = [mark for mark in marks if _LETTER.match(mark.text)]
+    return 2 * _neighbors(letters, across=True) < _neighbors(letters, across=False)
+
+
+def _in_columns(marks: Sequence[Mark]) -> str:
+    """Write marks in columns from right to left, tier by tier, a line for each column."""
+    columns = [
+        tier for column in _columns(_words_across(marks)) for tier in _tiers(column) if any(mark.text for mark in tier)
+    ]
+    lines, band, foot = list[str](), list[list[Mark]](), 0.0
+    for column in sorted(columns, key=lambda column: -column[0].up):
+        if band and column[0].up < foot:  # below all columns so far
+            lines += _written(band)
+            band = []
+        foot = min(column[-1].up, foot) if band else column[-1].up
+        band.append(column)
+    return "\n".join([*lines, *_written(band)])
+
+
+def left_out(page: Any) -> int:
+    """Count the pieces of text on a page of pdfium without width, unless they are spaces as likely as not."""
+    import pypdfium2.raw as pdfium
+
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    pieces = flat = tall = 0
+    for piece in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_TEXT], max_depth=_DEPTH):
+        pdfium.FPDFPageObj_GetBounds(piece, left, bottom, right, top)
+        is_flat = right.value - left.value < _NO_WIDTH
+        pieces, flat, tall = pieces + 1, flat + is_flat, tall + (is_flat and top.value - bottom.value >= _NO_WIDTH)
+    return flat if tall or 2 * flat > pieces else 0
+
+
+_NO_WIDTH = 0.01
+"""Points; pdfium leaves out text that is narrower."""
+
+
+def _marks_of_pdfminer(path: Path, index: int) -> list[Mark] | None:
+    """Read a page with pdfminer, in the order in which it is drawn; None where that is not possible."""
+    try:
+        reader = extras.load("pdfplumber", "text_layer")
+    except PluginError:
+        return None
+    try:
+        with reader.open(path, pages=[index + 1]) as document:
+            (page,) = document.pages
+            left, top, right, bottom = page.bbox
+            return [
+                Mark(sign["text"], sign["x0"], -sign["top"], sign["size"])
+                for sign in page.chars
+                if left <= sign["x0"] < right and top <= sign["top"] < bottom and not sign["text"].startswith("(cid:")
+            ]
+    except Exception:  # pdfminer raises many kinds on damaged pages
+        return None
+
+
+def _marks(signs: Sequence[Sign]) -> list[Mark]:
+    """Return what pdfium finds as marks; letters of fonts outside of the file may have no height, or no width."""
+    sizes = [max(box[2] - box[0], box[3] - box[1]) for _, box, _, _ in signs]
+    usual = median([size for size in sizes if size > 0] or [1.0])
+    return [
+        Mark(sign.text, *sign.origin, size or usual)
+        for sign, size in zip(signs, sizes, strict=True)
+        if sign.text.strip()
+    ]
+
+
+def _neighbors(letters: Sequence[Mark], *, across: bool) -> int:
+    """Count the letters that have another at the side, or below."""
+    if across:
+        letters = [Mark(mark.text, mark.up, -mark.left, mark.size) for mark in letters]
+    ordered = sorted(letters, key=lambda mark: (round(mark.left / (mark.size or 1)), -mark.up))
+    return sum(_is_below(above, below) for above, below in pairwise(ordered))
+
+
+def _is_below(above: Mark, below: Mark) -> bool:
+    size = max(above.size, below.size)
+    return (
+        abs(above.left - below.left) <= _BESIDE * size and _PITCH[0] * size <= above.up - below.up <= _PITCH[1] * size
+    )
+
+
+def _words_across(marks: Iterable[Mark]) -> Iterator[Mark]:
+    """Join digits and letters of other scripts that are written across."""
+    last: Mark | None = None
+    end = 0.0
+    for mark in marks:
+        is_other = last and not _LETTER.search(last.text + mark.text)
+        if last and is_other and abs(mark.up - last.up) < _BESIDE * mark.size and 0 < mark.left - end < 2 * mark.size:
+            last, end = last._replace(text=last.text + mark.text), mark.left
+            continue
+        if last:
+            yield last
+        last, end = mark, mark.left
+    if last:
+        yield last
+
+
+def _columns(marks: Iterable[Mark]) -> list[list[Mark]]:
+    columns: list[list[Mark]] = []
+    for mark in sorted(marks, key=lambda mark: -mark.left):
+        if columns and columns[-1][0].left - mark.left <= _BESIDE * mark.size:
+            columns[-1].append(mark)
+        else:
+            columns.append([mark])
+    return [sorted(column, key=lambda mark: -mark.up) for column in columns]
+
+
+def _tiers(column: Sequence[Mark]) -> Iterator[list[Mark]]:
+    tier = [column[0]]
+    for above, below in pairwise(column):
+        if above.up - below.up > _SPLIT * max(above.size, below.size):
+            yield tier
+            tier = []
+        tier.append(below)
+    yield tier
+
+
+def _written(columns: Iterable[Sequence[Mark]]) -> list[str]:
+    ordered = sorted(columns, key=lambda column: -column[0].left)
+    return ["".join(mark.text for mark in column).strip() for column in ordered]
