@@ -132,7 +132,7 @@ def _in_lines(layer: Any, characters: Sequence[tuple[int, str]], drawn: frozense
     for at, (place, text) in enumerate(characters):
         sign = _sign(layer, place, text)
         if at in drawn and _is_visible(sign, visible):
-            if last is not None and _is_second_print(layer, last, sign):
+            if last is not None and last.text == text and _is_second_print(layer, last, sign):
                 continue
             if ends and (sign.origin[1] != line or all(_is_apart(layer, each, sign) for each in word[-_NEAR:])):
                 line, word = sign.origin[1], []
@@ -166,11 +166,11 @@ _NUMBERS = tuple(ctypes.c_double() for _ in range(6))
 
 def _is_visible(sign: Sign, visible: Box) -> bool:
     """Report whether a glyph is on the page; one without an extent may be of a font outside of the file."""
-    left, bottom = max(sign.box[0], visible[0]), max(sign.box[1], visible[1])
-    right, top = min(sign.box[2], visible[2]), min(sign.box[3], visible[3])
-    if sign.box[0] < sign.box[2] and sign.box[1] < sign.box[3]:
-        return left < right and bottom < top
-    return sign.text not in " \0" and left <= right and bottom <= top
+    left, bottom, right, top = sign.box
+    if left < right and bottom < top:
+        return left < visible[2] and right > visible[0] and bottom < visible[3] and top > visible[1]
+    reaches = left <= visible[2] and right >= visible[0] and bottom <= visible[3] and top >= visible[1]
+    return reaches and sign.text not in " \0"
 
 
 def _is_apart(layer: Any, last: Sign, sign: Sign) -> bool:
@@ -182,7 +182,8 @@ def _is_apart(layer: Any, last: Sign, sign: Sign) -> bool:
 
 def _is_in_next_column(layer: Any, last: Sign, sign: Sign) -> bool:
     """Report whether a sign that pdfium takes for the next one of a word is far to the right on the same line."""
-    if sign.box[0] - last.box[2] <= _COLUMN_GAP / 2 * (sign.box[3] - sign.box[1]) or is_right_to_left(sign.text):
+    gap, drawn = sign.box[0] - last.box[2], max(sign.box[3] - sign.box[1], last.box[3] - last.box[1])
+    if gap <= _COLUMN_GAP / 2 * drawn or is_right_to_left(sign.text):  # the first spares most signs what follows
         return False
     one, other = (layer.get_charbox(each.place, loose=True) for each in (last, sign))
     height = max(one[3] - one[1], other[3] - other[1])
@@ -192,8 +193,6 @@ def _is_in_next_column(layer: Any, last: Sign, sign: Sign) -> bool:
 def _is_second_print(layer: Any, last: Sign, sign: Sign) -> bool:
     import pypdfium2.raw as pdfium
 
-    if last.text != sign.text:
-        return False
     _, bottom, _, top = layer.get_charbox(sign.place, loose=True)
     apart = max(abs(sign.origin[n] - last.origin[n]) for n in (0, 1))
     if apart > _SECOND_PRINT * (top - bottom):
