@@ -42,7 +42,8 @@ class Precomputed(RecordedOcr, kind="precomputed"):
             raise PluginError(f"ocr precomputed: no such folder: {self.root}")
         if self.format == "ohrbench":
             if not any(self.root.rglob("*.json")):
-                raise PluginError(f"ocr precomputed: {self.root} holds no <domain>/<document>.json")
+                texts = ", but texts, which `format: markdown` reads" if holds_results(self.root, "markdown") else ""
+                raise PluginError(f"ocr precomputed: {self.root} holds no <domain>/<document>.json{texts}")
         elif not holds_results(self.root, self.format):
             raise PluginError(f"ocr precomputed: {self.root} holds no file that ends in {' or '.join(self._endings)}")
 

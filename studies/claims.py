@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from textwrap import fill
 
 from ohr.messages.wording import counted
-from ohr.report.advice import engine_pairs
+from ohr.report.engines import engine_pairs
 from ohr.report.lead import in_points, loss_by_stage, rounded
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.run import Run
@@ -23,7 +23,7 @@ def cascade(run: Run) -> str:
         f"On {_size(side)}, the steepest photos from the side, which Tesseract reads, cost BM25 {_cost(side)} of "
         f"retrieval and MiniLM {_cost(dense)}. Answers of a model of 1.5 billion parameters seem to lose "
         f"{_cost(answered)} where scans are most blurred, but so few questions do not show it. Brackets are 95% "
-        "intervals that hold for all comparisons of a stage together; each noise was drawn once.",
+        "intervals that hold for all conditions of a pipeline together; each noise was drawn once.",
         f"What to repair depends on the noise. Formatting noise costs BM25 {_cost(formatting)} of retrieval: repairing "
         f"only the index brings back {_gain(edited, index)}, repairing only the text that is read "
         f"{_gain(edited, reading)}. The worst blur costs {_cost(searched)}: repairing only the index brings back "

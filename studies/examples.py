@@ -1,7 +1,8 @@
 """Keep the runs of the example studies, and write their pages, figure and sentences from the kept runs alone.
 
     python -m studies.examples keep RUN    # copies what the pages need to studies/kept/NAME
-    python -m studies.examples             # writes docs/examples/NAME.html, README's figure, and the marked sentences
+    python -m studies.examples derive      # makes the tables again that follow from scores, after a change
+    python -m studies.examples             # writes docs/examples/NAME.html, the figure, and the marked sentences
 
 The specs are pipelines/study-NAME.yaml; a test compares the kept runs, the pages and the sentences.
 """
@@ -15,7 +16,17 @@ from tempfile import TemporaryDirectory
 from ohr.report.figures.summary import summary
 from ohr.report.figures.wanted import Wanted
 from ohr.report.html.write import write_report
+from ohr.results.derived.curves import write_curves
+from ohr.results.derived.effort import write_effort
+from ohr.results.derived.hypotheses import write_hypotheses
+from ohr.results.derived.pairs import silent_cells
+from ohr.results.derived.repair import write_repair
+from ohr.results.derived.summary import write_summary
+from ohr.results.derived.variance import write_variance
+from ohr.results.folder.whole_files import listed
 from ohr.results.run import Run
+from ohr.results.score_arrays import ScoreTable
+from ohr.results.tables.table_files import Tables
 from speed.readme_from_demo import placed
 from studies.claims import CLAIMS
 
@@ -23,10 +34,11 @@ ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "studies" / "kept"
 PAGES = ROOT / "docs" / "examples"
 FIGURE = ROOT / "docs" / "images" / "cascade.png"
-TEXTS = (ROOT / "README.md", PAGES / "index.md")
-"""Texts with sentences between `<!-- study: NAME -->` and `<!-- end of NAME -->`."""
+TEXT = PAGES / "index.md"
+"""The text with sentences between `<!-- study: NAME -->` and `<!-- end of NAME -->`."""
 LARGEST = 3_000_000
 """Bytes of a page."""
+_DERIVED = ("summary", "curves", "variance", "hypotheses", "repair")
 _LEFT_OUT = ("report.html", "run.log", "events.jsonl", "figures", "*.csv")
 """Files that the pages do not need: `ohr report` and `ohr plot` make them again from the tables."""
 
@@ -42,9 +54,30 @@ def keep(folder: Path) -> Path:
     shutil.copytree(folder, place, ignore=shutil.ignore_patterns(*_LEFT_OUT))
     manifest = json.loads((place / "manifest.json").read_text(encoding="utf-8"))
     manifest |= {"process": {}, "store": "", "machine": manifest["machine"] | {"system": "Linux"}}
-    manifest["files"] = {name: file for name, file in manifest["files"].items() if (place / name).is_file()}
-    (place / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    _record(place, manifest)
     return place
+
+
+def _record(place: Path, manifest: dict) -> None:
+    """Write a manifest that names the files of its folder as they are."""
+    manifest["files"] = listed(place, sorted(place.glob("*.parquet")))
+    (place / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def derive() -> None:
+    """Make the tables of the kept runs again that follow from their scores."""
+    for place in sorted(RUNS.iterdir()):
+        run = Run(place)
+        scores, choices, silent = ScoreTable.of(run), run.choices, silent_cells(run)
+        with Tables(place, _DERIVED) as tables:
+            write_summary(scores, silent, choices, tables)
+            write_curves(scores, choices.headline, tables)
+            write_variance(scores, choices.headline, tables)
+            write_hypotheses(scores, silent, choices, tables)
+            write_repair(scores, choices, tables)
+        with Tables(place, ("effort",)) as tables:
+            write_effort(run, choices.headline, tables)
+        _record(place, run.manifest)
 
 
 def parts() -> dict[str, str]:
@@ -53,7 +86,7 @@ def parts() -> dict[str, str]:
 
 
 def write() -> None:
-    """Write a page for each kept run, README's figure, and the sentences into the texts."""
+    """Write a page for each kept run, the figure of the cascade, and the sentences into the text."""
     with TemporaryDirectory() as folder:  # ohr notes in a folder what it wrote there
         for name in CLAIMS:
             page = Path(folder, f"{name}.html")
@@ -62,14 +95,15 @@ def write() -> None:
                 raise SystemExit(f"{page.name}: {page.stat().st_size:,} bytes, of {LARGEST:,} that a page may have")
             shutil.copy(page, PAGES)
     summary(Run.finished(RUNS / "cascade"), Wanted()).savefig(FIGURE)
-    for file in TEXTS:
-        file.write_text(placed(file.read_text(encoding="utf-8"), parts(), "study"), encoding="utf-8")
+    TEXT.write_text(placed(TEXT.read_text(encoding="utf-8"), parts(), "study"), encoding="utf-8")
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["keep", folder]:
             print(keep(Path(folder)))
+        case ["derive"]:
+            derive()
         case []:
             write()
         case _:

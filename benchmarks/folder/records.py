@@ -8,12 +8,13 @@ from typing import Any
 
 from ohr.files.json_input import parse_json, whole_number
 from ohr.files.ohrbench_questions import listed
+from ohr.files.question_tables import DOCUMENT, QUESTION
 from ohr.files.tables import Table, is_blank, read_table
 
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "question": ("question", "questions", "query", "question_text"),
+    "question": QUESTION,
     "answers": ("answers", "answer", "expected_answer", "expected_answers", "correct_answer", "gold_answer"),
-    "document": ("document", "documents", "doc", "file", "file_name", "filename", "document_name"),
+    "document": DOCUMENT,
     "page": ("page", "pages", "page_number", "page_numbers", "page_no"),
     "evidence": ("evidence", "quote", "passage"),
     "id": ("id", "question_id", "qid"),

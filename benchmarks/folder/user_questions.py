@@ -13,7 +13,8 @@ from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
 from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed, text_of
-from ohr.files.tables import Row
+from ohr.files.question_tables import is_template
+from ohr.files.tables import Row, lacking
 from ohr.messages.wording import counted, named
 
 from .documents import DOMAIN
@@ -45,16 +46,18 @@ def ask(path: Path, pages: tuple[tuple[str, int], ...], broken: tuple[str, ...],
     Raises:
         DataError: the file cannot be read, or a question is wrong; all faults are listed.
     """
-    maker = _Maker(dict(pages), broken, first_page)
+    table = read_records(path)
+    has_documents = any("document" in row.parts for row in table.rows)
+    undocumented = "" if has_documents else f"{path}: names pages, but {lacking('document', NAMES, table.columns)}"
+    maker = _Maker(dict(pages), broken, first_page, undocumented)
     made: dict[str, Question] = {}
     origins: dict[str, str] = {}
-    table = read_records(path)
     for record in table.rows:
         question = maker.question(record, f"q{len(made) + 1}")
         if question.id in made:
             maker.faults.append(f"{record.where}: the id {question.id!r} is used twice")
         made[question.id], origins[question.id] = question, record.where
-    faults = maker.faults or ([] if made else [f"{path}: holds no question"])
+    faults = [*_unwritten(table.rows), *maker.faults] or ([] if made else [f"{path}: holds no question"])
     if faults:
         more = len(faults) - _MOST_FAULTS
         raise DataError("\n".join(faults[:_MOST_FAULTS] + [f"and {counted(more, 'more fault')}"] * (more > 0)))
@@ -63,11 +66,21 @@ def ask(path: Path, pages: tuple[tuple[str, int], ...], broken: tuple[str, ...],
     return Asked(tuple(made.values()), (*table.notes, *unused), origins)
 
 
-class _Maker:
-    """Makes questions, and gathers their faults."""
+def _unwritten(rows: Sequence[Row]) -> list[str]:
+    """Report rows that nobody has written a question into since `ohr init` made them, all in one sentence."""
+    places = [row.where for row in rows if is_template(row.parts.get("question"))]
+    more = (
+        f", and so {'is' if len(places) == 2 else 'are'} {counted(len(places) - 1, 'more row')}" if places[1:] else ""
+    )
+    return [f"{place}: is as `ohr init` wrote it{more}: replace it by a question of yours" for place in places[:1]]
 
-    def __init__(self, pages: Mapping[str, int], broken: Sequence[str], first_page: int) -> None:
+
+class _Maker:
+    """Makes questions, and gathers their faults; `undocumented` is the fault of a file that names no documents."""
+
+    def __init__(self, pages: Mapping[str, int], broken: Sequence[str], first_page: int, undocumented: str) -> None:
         self.faults: list[str] = []
+        self._undocumented = undocumented
         self._pages, self._first, self._names = pages, first_page, [*pages, *broken]
         self._by_name: dict[str, str] = {}
         self._by_last: dict[str, list[str]] = defaultdict(list)
@@ -131,7 +144,9 @@ class _Maker:
             self._fault(where, f"a page must be a whole number (got {error}); several are written 3; 5 or 3-5")
             return ()
         if numbers and not document:
-            if not named:  # a document that is not there is a fault already
+            if self._undocumented:
+                self.faults += [self._undocumented] * (self._undocumented not in self.faults)
+            elif not named:  # a document that is not there is a fault already
                 self._fault(where, "names a page, but not of which document")
             return ()
         last = self._pages.get(document)

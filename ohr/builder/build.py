@@ -23,7 +23,7 @@ from ohr.errors import DataError
 from ohr.files.digests import remembered
 from ohr.messages.wording import counted, named
 from ohr.questions.candidate import Candidate
-from ohr.questions.funnel import Funnel
+from ohr.questions.funnel import Funnel, rule_name
 from ohr.questions.imports import Repair, all_repairs, read_candidates
 from ohr.questions.judging import model_rules, prompts_bound
 from ohr.questions.review.decisions import FILE as DECISIONS
@@ -72,6 +72,11 @@ class Sources:
     faults: tuple[tuple[str, int], ...] = ()
 
 
+_USABLE = 0.2
+"""Of the questions that a model was asked for, those that pass at least; OHRBench kept more than half."""
+_TOO_WEAK = "the model is too small for this: name a larger one under `writer`"
+
+
 @dataclass(frozen=True, slots=True)
 class Built:
     """A finished build.
@@ -101,6 +106,19 @@ class Built:
     def questions(self) -> tuple[Candidate, ...]:
         """The questions of the set."""
         return self.reviewed.candidates
+
+    @property
+    def too_weak(self) -> str:
+        """Sentence about a model whose questions are nearly all unusable; "" of any other."""
+        asked, left = self.sources.asked, len(self.funnel.survivors)
+        if left >= _USABLE * asked:
+            return ""
+        lost = Counter({rule_name(row.rule): row.removed for row in self.funnel.rows if row.rule != REVIEW})
+        lost += Counter(dict(self.sources.faults))
+        if not lost or lost.most_common(1)[0][0].startswith("no reply"):
+            return ""  # a server's fault says nothing of the model
+        reasons = ", ".join(f"{count} {name}" for name, count in lost.most_common(3))
+        return f"{_TOO_WEAK} (of {asked:,} questions asked for {left:,} passed; most often {reasons})"
 
     @property
     def repairs(self) -> Sequence[Repair]:
@@ -259,7 +277,8 @@ def _verified(settings: Settings, sources: Sources, truth: Truth, engine: BuildS
 
 def _nothing(sources: Sources) -> str:
     faults = named([f"{count} {fault}" for fault, count in sources.faults])
-    return f"none of {counted(sources.asked, 'question')} was written: {faults or named(list(sources.notes))}"
+    advice = f"; {_TOO_WEAK}" if faults and not sources.faults[0][0].startswith("no reply") else ""
+    return f"none of {counted(sources.asked, 'question')} was written: {faults or named(list(sources.notes))}{advice}"
 
 
 _CHARACTERS = 1500

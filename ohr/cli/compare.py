@@ -56,10 +56,11 @@ def compare(
 ) -> None:
     """Compare two runs, conditions or TREC files, by question.
 
-    `lost` is A's score less B's. The sentences below the table judge all rows together, by Holm's method; each row by
-    itself. `worse` and `better`: B's difference is shown; `same`: it is shown to be within the margin; `small`: both;
-    `open`: neither; `identical`: no score differs; `failed`: more than one in ten of the questions failed on a side.
-    `detectable`: the difference that four of five studies like this one would show.
+    `lost` is A's score less B's. The sentences below the table judge all rows together, by Holm's method; the table's
+    intervals and verdicts are of each row alone. `worse` and `better`: B's difference is shown; `same`: it is shown to
+    be within the margin; `small`: both; `open`: neither; `identical`: no score differs; `failed`: more than one in ten
+    of the questions failed on a side; `floor`: A's score is too near its floor to lose anything. `detectable`: the
+    difference that four of five studies like this one would show among as many rows.
     """
     from ohr.results.folder.replace import refuse
 
@@ -68,7 +69,7 @@ def compare(
         raise typer.BadParameter("only one of --json and --junit - can be printed: name a file for --junit")
     if junit is not None and junit != PRINTED:
         refuse(junit, "--junit", force=force)
-    reasons: list[str] = []
+    reasons, within = list[str](), list[str]()
     if _are_files(first, second, runs, qrels):
         if group != "all":
             raise typer.BadParameter("files of TREC have no evidence sources: leave out --group")
@@ -76,8 +77,8 @@ def compare(
     elif qrels or clusters:
         raise typer.BadParameter("--qrels and --clusters are for files of TREC: a run of ohr has its own")
     else:
-        found, reasons = _of_runs(first, second, metrics or (), group, margin, runs)
-    judgment = Judgment.of(found, rules, reasons)
+        found, reasons, within = _of_runs(first, second, metrics or (), group, margin, runs)
+    judgment = Judgment.of(found, rules, reasons, within)
     if junit is not None:
         put_junit(judgment, junit, (first, second), perf_counter() - began, force=force)
     if as_json:
@@ -140,8 +141,9 @@ def _of_files(
 
 def _of_runs(
     first: str, second: str, metrics: Sequence[str], group: str, margin: float | None, runs: Path
-) -> tuple["Compared", list[str]]:
-    """Compare two runs; returns why items of theirs failed, too."""
+) -> tuple["Compared", list[str], list[str]]:
+    """Compare two runs; returns also why items of theirs failed, and verdicts of the run whose conditions they are."""
+    from ohr.report.comparison import within_run
     from ohr.report.headlines import failed_items
     from ohr.results.derived.comparison import compare_sides
     from ohr.results.tables.groups import GROUPS
@@ -149,7 +151,10 @@ def _of_runs(
     if group not in GROUPS:
         raise typer.BadParameter(f"choose one of {', '.join(GROUPS)} (got {group!r})", param_hint="'--group'")
     sides = _side(first, runs), _side(second, runs)
-    return compare_sides(*sides, metrics, group, margin), [failed_items(side.run.manifest) for side in sides]
+    found = compare_sides(*sides, metrics, group, margin)
+    one_run = group == "all" and sides[0].run.folder.resolve() == sides[1].run.folder.resolve()
+    within = within_run(found, sides[0].run) if one_run else []
+    return found, [failed_items(side.run.manifest) for side in sides], within
 
 
 def _side(text: str, runs: Path) -> "Side":

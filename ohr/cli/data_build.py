@@ -149,11 +149,11 @@ def _questions(built: "Built") -> str:
     review = f"{decided:,} kept in review" + (f", {dropped:,} dropped" if dropped else "")
     lines = [f"{counted(len(questions), 'question')} about {about}{kinds} in {built.out}; {review}"]
     if built.sources.asked and len(questions) < built.wanted:
-        lines.append(
-            f"{built.wanted:,} were wanted (`total`): raise `questions.asked_per_question`, or add documents; what was "
-            "asked already is not asked again"
-        )
+        lines.append(f"{built.wanted:,} were wanted (`total`): {built.too_weak or _ASK_MORE}")
     return "\n".join(lines)
+
+
+_ASK_MORE = "raise `questions.asked_per_question`, or add documents; what was asked already is not asked again"
 
 
 def _power(built: "Built") -> None:

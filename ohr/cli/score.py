@@ -67,6 +67,9 @@ def ocr(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="OCR results: <domain>/<document>.json.", show_default=False)
     ],
+    format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="The system, as `format` of `precomputed`.")
+    ] = "ohrbench",
     benchmark: Kind = None,
     root: Root = None,
     domains: Domains = None,
@@ -85,8 +88,8 @@ def ocr(
     root = root or (benchmark_root(folder) if benchmark is None else None)
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
     label = _label(benchmark, keys)
-    with as_base(folder, keys, label) as base, bars() as progress:
-        spec = ocr_spec(base, keys, name, label)
+    with as_base(folder, keys, label, format) as base, bars() as progress:
+        spec = ocr_spec(base, keys, name, label, format)
         found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
     if as_json:
         say_json(found)

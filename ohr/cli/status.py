@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ohr.cli.display.console import say, say_json, say_table
+from ohr.cli.display.progress import pace
 from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.cli.runs import locate
 from ohr.messages.wording import counted
@@ -30,15 +31,18 @@ def status(
     found, state = phases(folder), shown_run.status
     failures = [event for event in read_events(folder) if event.get("event") == "failure"]
     if as_json:
-        shown = [{"phase": p.name, "done": p.done, "total": p.total, "rate": p.rate, "left": p.left} for p in found]
-        say_json(
-            {"run": folder, "status": state, "phases": shown, "time_left": _time_left(found), "failures": failures}
-        )
+        runs_on = state == "running"
+        shown = [
+            {"phase": p.name, "done": p.done, "total": p.total, "rate": p.rate, "left": p.left if runs_on else None}
+            for p in found
+        ]
+        left = _time_left(found) if runs_on else ""
+        say_json({"run": folder, "status": state, "phases": shown, "time_left": left, "failures": failures})
         return
     say(": ".join(filter(None, (str(folder), state, shown_run.manifest.get("reason")))))
     if found:
         rows = [
-            (p.name, f"{p.done:,}", f"{p.total:,}", f"{p.rate:.1f}/s", _left(p.left) if state == "running" else "")
+            (p.name, f"{p.done:,}", f"{p.total:,}", pace(p.rate), _left(p.left) if state == "running" else "")
             for p in found
         ]
         say_table(("phase", "done", "total", "rate", "left"), rows)

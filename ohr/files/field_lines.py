@@ -37,12 +37,14 @@ class Layout(NamedTuple):
         fields: names of the fields by how many there are; messages name the first.
         number: the field that is a number; all others are text, as all are where it is "".
         separators: what the fields may be between; a blank is any number of blanks and tabs.
+        most: fields after these are left out; 0 where they are a mistake.
     """
 
     thing: str
     fields: Mapping[int, Sequence[str]]
     number: str
     separators: Sequence[bytes] = (_BLANK, _TAB)
+    most: int = 0
 
     def part(self, parts: Sequence[bytes], name: str) -> bytes:
         """Return the part of a line that is this field."""
@@ -90,15 +92,22 @@ class Lines:
         names = self.layout.fields[len(self.first[1])]
         text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
         types = {name: pyarrow.float64() if name == self.layout.number else text for name in names}
-        try:
+
+        def read(content: bytes) -> "pyarrow.Table":
             return csv.read_csv(
-                pyarrow.BufferReader(self._plain()),
+                pyarrow.BufferReader(content),
                 csv.ReadOptions(use_threads=False, column_names=names),  # threads abort some processes that end soon
                 csv.ParseOptions(delimiter=self.separator.decode(), quote_char=False),
                 csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
             )
+
+        try:
+            return read(self._plain())
         except pyarrow.ArrowInvalid as error:
-            raise DataError(self._fault() or f"{self.path}: cannot be read: {error}") from None
+            fault = self._fault()
+            if not fault and self.layout.most:  # some lines have further fields
+                return read(self._joined())
+            raise DataError(fault or f"{self.path}: cannot be read: {error}") from None
 
     def codes(self, name: str) -> tuple[NDArray[np.int32], list[str]]:
         """Return a text column as codes, in the order of first occurrence, and the texts; none may be empty."""
@@ -134,6 +143,7 @@ class Lines:
             parts = _BLANKS.split(line.strip(b" \t")) if self.separator == _BLANK else line.split(self.separator)
             if not line.strip() or (line.startswith(b"#") and not self.layout.fits(parts)):
                 continue
+            parts = parts[: self.layout.most or None]
             if begun or not self.layout.is_header(parts):
                 yield number, parts
             begun = True
@@ -144,7 +154,10 @@ class Lines:
         is_plain = (
             self.first[0] == 1 and self.content[:1] not in b"# " and not any(sign in self.content for sign in odd)
         )
-        return self.content if is_plain else b"\n".join(self.separator.join(parts) for _, parts in self._rows())
+        return self.content if is_plain else self._joined()
+
+    def _joined(self) -> bytes:
+        return b"\n".join(self.separator.join(parts) for _, parts in self._rows())
 
     def _fault(self) -> str:
         """Return what is wrong with the first line that is; "" where nothing is."""
@@ -184,7 +197,8 @@ def read_lines(path: Path, layout: Layout, other: Layout | None = None) -> Lines
     if not fitting:
         raise DataError(_mistaken(max(divided, key=lambda lines: len(lines.first[1])), other))
     # what divides a line into fewer fields leaves blanks in them; and tabs alone are faster to read than any blanks
-    fitting.sort(key=lambda lines: (len(lines.first[1]), lines.separator == _BLANK and b" " not in content))
+    tabs_first = layout.most or b" " not in content  # where more fields are left out, blanks always give enough
+    fitting.sort(key=lambda lines: (len(lines.first[1]), tabs_first and lines.separator == _BLANK))
     faults = []
     for lines in fitting:
         try:

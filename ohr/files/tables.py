@@ -16,6 +16,7 @@ SUFFIXES = (".csv", ".tsv", ".xlsx", ".xlsm", ".jsonl", ".ndjson", ".json")
 Names = Mapping[str, Sequence[str]]
 """The parts of a row, and the names that each may go by."""
 
+_COLUMNS = 12  # that a message lists: most tables of questions have fewer
 _HEADER_ROWS = 20  # rows among which the header is looked for: titles and remarks may be above it
 
 
@@ -27,11 +28,12 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows in their order, the names of columns that are no part, and what to know of the file."""
+    """Rows in their order, the names of columns that are no part, what to know of the file, and all its columns."""
 
     rows: Sequence[Row]
     unused: Sequence[str]
     notes: Sequence[str]
+    columns: Sequence[str]
 
 
 def read_table(
@@ -79,6 +81,14 @@ def read_table(
     return _of_records(zip(wheres, read, strict=True), names, hint, notes)
 
 
+def lacking(part: str, names: Names, columns: Sequence[str]) -> str:
+    """Return the sentence that a table has no column for a part, what that may be called, and which columns it has."""
+    there = [column for column in columns if column]
+    more = f" and {len(there) - _COLUMNS:,} more" if len(there) > _COLUMNS else ""
+    takes = " or ".join(names[part][:5])
+    return f"has no column for the {part} ({takes}); its columns are {', '.join(there[:_COLUMNS])}{more}"
+
+
 def is_blank(value: Any) -> bool:
     """Report whether a value says nothing: null, a NaN, or a text without characters."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
@@ -94,15 +104,17 @@ def _parsed(text: str, where: str) -> Any:
 
 def _of_records(records: Iterable[tuple[str, Any]], names: Names, hint: str, notes: Sequence[str]) -> Table:
     rows, unused, last, places = [], dict[str, None](), None, dict[str, list[int]]()
+    columns = dict[str, None]()
     for where, record in records:
         if not isinstance(record, Mapping):
             raise DataError(f"{where}: must be a mapping (got {record!r:.60})")
         keys = tuple(record)
         if keys != last:  # the records of one file mostly have the same keys
             last, places = keys, _places(keys, names)
+            columns |= dict.fromkeys(keys)
             unused |= dict.fromkeys(_unused(keys, places))
         rows.append(_row(where, keys, list(record.values()), places, hint))
-    return Table(rows, tuple(unused), notes)
+    return Table(rows, tuple(unused), notes, tuple(columns))
 
 
 def _of_grid(
@@ -117,8 +129,7 @@ def _of_grid(
     places = _places(keys, names)
     for part in needed:
         if not places[part]:
-            wanted, there = " or ".join(names[part][:5]), listed([key for key in keys if key])
-            raise DataError(grid.fault or f"{where}: has no column for the {part} ({wanted}); its columns are {there}")
+            raise DataError(grid.fault or f"{where}: {lacking(part, names, keys)}")
     known = [_plain(keys[place]) for found in places.values() for place in found]
     if twice := [name for name in known if known.count(name) > 1]:
         raise DataError(f"{where}: has the column {twice[0]!r} twice: rename one of them")
@@ -134,7 +145,7 @@ def _of_grid(
         if any(cell.strip() for cell in cells[len(keys) :]):
             raise DataError(f"{where}: has more cells than the header; quote text that contains the separator")
         rows.append(_row(where, keys, [*cells, *[""] * (len(keys) - len(cells))], places, hint))
-    return Table(rows, _unused(keys, places), notes)
+    return Table(rows, _unused(keys, places), notes, keys)
 
 
 def _best(grids: Sequence[Grid], names: Names) -> tuple[Grid, int]:

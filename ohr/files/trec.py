@@ -19,8 +19,8 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 """Array of scores."""
 
-RUN = Layout("a run", {6: ("topic", "Q0", "document", "rank", "score", "tag")}, "score")
-"""Layout of a run: https://trec.nist.gov, `trec_eval`'s README."""
+RUN = Layout("a run", {6: ("topic", "Q0", "document", "rank", "score", "tag")}, "score", most=6)
+"""Layout of a run: https://trec.nist.gov, `trec_eval`'s README; fields after the tag are ignored, as there."""
 QRELS = Layout(
     "a file of qrels", {4: ("topic", "iteration", "document", "grade"), 3: ("topic", "document", "grade")}, "grade"
 )

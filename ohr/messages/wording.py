@@ -1,7 +1,7 @@
 """How messages count, list and quote: in one way everywhere."""
 
 from collections.abc import Sequence
-from math import isnan
+from math import isinf, isnan
 from reprlib import Repr
 from typing import Any
 
@@ -17,6 +17,21 @@ def counted(number: int, thing: str, things: str = "") -> str:
         things: what several are called, where that is not `thing` with an s.
     """
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def about(number: float) -> str:
+    """Write a number that is not known better than to two digits, rounded up: 1,348 is `1,400`."""
+    step = 10 ** max(len(str(int(number))) - 2, 0)
+    return f"{-int(-number // step) * step:,}"
+
+
+def ranged(ends: Sequence[float], thing: str) -> str:
+    """Write a range of things: `38 to 88 documents`, `1,400 documents or more` where its upper end is infinite."""
+    low, high = ends
+    things = f" {thing}s" if thing else ""
+    if isinf(high):
+        return f"{about(low)}{things} or more"
+    return f"{about(high)}{things}" if about(low) == about(high) else f"{about(low)} to {about(high)}{things}"
 
 
 def sized(documents: int, asked: int, questions: int) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ohr.contracts import Benchmark, Document, Page, Question
 from ohr.errors import DataError, OhrError
+from ohr.files.question_tables import QUESTION, TEMPLATE, is_template
 from ohr.files.tables import SUFFIXES, read_table
 from ohr.messages.wording import counted, named
 from ohr.new_study.answer_places import evidence_places
@@ -20,10 +21,8 @@ from ohr.new_study.build_starter import ENGINES, build_starter
 from ohr.registry import Registry
 from ohr.results.folder.replace import RECORD
 
-_QUESTION = {"question": ("question", "questions", "query", "question_text")}
 _HEADER = ("question", "answers", "document", "page", "evidence")
 _MORE = ("evidence_source", "answer_form", "task_type", "evidence_proposed")
-_TEMPLATE = "Replace this by a question about {name}, and fill in its answer and its page"
 
 _SPEC = """\
 # A study of your own documents. Every key: docs/spec.md. Check it with `ohr check {spec}`.
@@ -85,7 +84,7 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
     spec = home / "study.yaml"
     commands = [f"ohr check {spec}", f"ohr run {spec}"]
     if given is None:
-        rows = ((_TEMPLATE.format(name=each.name), "", each.name, 1, "") for each in documents[:3])
+        rows = ((TEMPLATE.format(name=each.name), "", each.name, 1, "") for each in documents[:3])
         files[asked] = _csv(_HEADER, *rows)
         build = home / "build.yaml"
         files[build] = build_starter(build.name, scans=not all(layers.values()))
@@ -119,8 +118,9 @@ def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
             if path.suffix.lower() not in SUFFIXES or not path.is_file() or path.name == RECORD:
                 continue
             try:
-                rows = read_table(path, _QUESTION, tuple(_QUESTION)).rows
-                files += [path] if any("question" in row.parts for row in rows) else []
+                rows = read_table(path, {"question": QUESTION}, ("question",)).rows
+                asks = any("question" in row.parts and not is_template(row.parts["question"]) for row in rows)
+                files += [path] if asks else []
             except DataError as error:
                 if "question" in path.stem.lower():
                     raise

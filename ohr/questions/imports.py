@@ -20,6 +20,7 @@ from ohr.errors import DataError
 from ohr.files.foreign_answers import ragas
 from ohr.files.foreign_answers.rows import texts_of
 from ohr.files.ohrbench_questions import text_of
+from ohr.files.question_tables import DOCUMENT
 from ohr.files.tables import Names, Row, is_blank, read_table
 from ohr.keys import key
 from ohr.messages.wording import counted, named, quoted
@@ -39,7 +40,7 @@ NAMES: Names = {
     "response": ("response",),
     "evidence": ("reference_contexts", "reference_context", "evidence", "evidence_context", "quote", "passage"),
     "contexts": ("contexts", "context"),
-    "document": ("document", "doc", "doc_name", "file", "file_name", "source_file"),
+    "document": DOCUMENT,
     "id": ("id", "question_id", "qid"),
     "source": ("evidence_source",),
     "form": ("answer_form",),

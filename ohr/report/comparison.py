@@ -6,18 +6,32 @@ from math import isnan
 from typing import Any
 
 from ohr.messages.wording import counted, named
-from ohr.report.headlines import not_judged
-from ohr.report.views.view import Interval
+from ohr.report.headlines import holds_for, kind, not_judged, too_few
+from ohr.report.views.view import Interval, ends
 from ohr.results.derived.comparison import Compared, Pair
+from ohr.results.derived.losses import read_losses
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.rules import figures
+from ohr.results.run import Run
+from ohr.results.score_arrays import ScoreTable
 from ohr.statistics.estimate import POINTS_ONLY
+from ohr.statistics.signs import fewest
 
 
 def table(compared: Compared) -> tuple[list[str], list[list[str]]]:
     """Return the headers and the rows of the table, a row for each pair, as text."""
     holm = ["p (Holm)"] if len(compared.pairs) > 1 else []
-    headers = ["comparison", "A", "B", "lost (95% interval)", "questions", "p", *holm, "detectable", "B is"]
+    headers = [
+        "comparison",
+        "A",
+        "B",
+        "lost (95% interval, alone)",
+        "questions",
+        "p",
+        *holm,
+        "detectable",
+        "B alone is",
+    ]
     rows = [
         [
             pair.label,
@@ -38,7 +52,8 @@ def table(compared: Compared) -> tuple[list[str], list[list[str]]]:
 
 
 LEGEND = (
-    "questions: those on which B scores less, and more; detectable: the difference that four of five such studies show"
+    "questions: those on which B scores less, and more; detectable: the difference that four of five such studies show "
+    "among as many rows"
 )
 """Meaning of two columns of the table."""
 
@@ -102,10 +117,33 @@ def _nothing_shown(compared: Compared, family: str, *, settled: bool) -> list[st
     lines = [f"No difference is shown{f' in any{family}' if family else ''}{by_itself if alone else ''}."]
     if all(isnan(pair.found.difference.low) for pair in compared.pairs):
         lines.append(f'That is not "no effect": {counted(compared.documents, compared.cluster)} give no interval.')
+    elif all(pair.found.difference.changed < fewest(len(compared.pairs)) for pair in compared.pairs):
+        lines.append(f'That is not "no effect": {too_few(len(compared.pairs))}.')
     elif not settled:
         finds = [pair.found.detectable for pair in compared.pairs if not isnan(pair.found.detectable)]
         least = f"four of five such studies would show a difference of {min(finds):.3f}, and " if finds else ""
         lines.append(f'That is not "no effect": {least}none is shown to be within {compared.margin:g}.')
+    return lines
+
+
+def within_run(compared: Compared, run: Run) -> list[str]:
+    """Return the verdicts that the run itself has on comparisons with what its conditions are compared with.
+
+    There a comparison is one of all conditions of its pipeline, which are judged together.
+    """
+    names, table = ("stage", "condition", "chunker", "retriever", "generator"), ScoreTable.of(run)
+    losses = {
+        (*(getattr(loss, name) for name in names), loss.metric): loss for loss in read_losses(run, every_metric=True)
+    }
+    lines = []
+    for pair in compared.pairs:
+        loss = losses.get((*(getattr(pair.second, name) or "" for name in names), pair.metric))
+        if loss is not None and loss.among > 1 and table.reference(pair.second) == pair.first:
+            words = {"loss": "worse", "gain": "better", "floor": "near the floor", "": "no interval"}
+            word = words.get(kind(loss), kind(loss))
+            held = ends(loss.wide_low, loss.wide_high)
+            held = f": {held}{holds_for(loss.among)}" if held else ""
+            lines.append(f"{pair.label}: in the run, {word} among the {loss.among} conditions of its pipeline{held}")
     return lines
 
 
@@ -142,7 +180,7 @@ def _words(pair: Pair, count: int) -> str:
     change = "loss"
     if difference.mean < 0:
         change, low, high = "gain", -high, -low
-    among = f", wide enough for all {count} comparisons" if count > 1 else ""
+    among = holds_for(count)
     p = f", p = {pair.p_holm:.2g}" if not isnan(pair.p_holm) else ""
     return f"{abs(difference.mean):.3f} (95% interval of the {change} {low:.3f} to {high:.3f}{among}{p})"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from ohr.messages.wording import counted, points, without_clean_text
 from ohr.results.derived.losses import Loss, distinctive, left_out, read_losses
-from ohr.results.derived.pairs import FAILED, MOST_FAILED
+from ohr.results.derived.pairs import FAILED, FLOOR, MOST_FAILED
 from ohr.results.run import Run
 from ohr.results.tables.groups import STAGES
-from ohr.statistics.signs import FEWEST
+from ohr.statistics.signs import fewest
 
 METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeric F1"}
 """Names of metrics in running text."""
@@ -20,7 +20,8 @@ ACTIVITY = {"retrieval": "retrieval", "generation": "answers from the right page
 
 VERDICTS: Mapping[str, str] = {
     "worse": "lost", "better": "gained", "same": "none that matters", "small": "small", "identical": "identical",
-    "open": "not shown", "failed": "not judged: too much failed", "": "too few documents",
+    "open": "not shown", "failed": "not judged: too much failed", "floor": "not judged: near the floor",
+    "": "too few documents",
 }  # fmt: skip
 """Verdicts on a loss, as tables have them."""
 
@@ -29,6 +30,7 @@ _COUNTED: Sequence[tuple[str, str, str]] = (
     ("same", "shows no difference that matters", "show no difference that matters"),
     ("identical", "has the same scores", "have the same scores"),
     ("open", "leaves open whether there is one", "leave open whether there is one"),
+    ("floor", "is of scores near their floor", "are of scores near their floor"),
     ("failed", "cannot be judged", "cannot be judged"),
     ("", "has too few documents", "have too few documents"),
 )
@@ -45,7 +47,7 @@ def headline(run: Run) -> list[str]:
     found = _failures(run.manifest, losses)
     if not losses:
         return [*found, f"This run cannot show a cost of noise: {lacking(run)[0]}."]
-    found += findings(losses)
+    found += findings(losses, run.reference)
     if missing := left_out(run):
         found.append(f"{without_clean_text(missing)}.")
     return found
@@ -65,10 +67,12 @@ def lacking(run: Run) -> tuple[str, str]:
     return "no question has an answer or evidence, and clean text", "Give the questions answers or evidence."
 
 
-def findings(losses: Sequence[Loss]) -> list[str]:
-    """Return what losses show, stage by stage and metric by metric."""
-    kinds = dict.fromkeys((loss.stage, loss.metric) for loss in losses)
-    return [line for kind in kinds for line in _stage([loss for loss in losses if (loss.stage, loss.metric) == kind])]
+def findings(losses: Sequence[Loss], reference: str = "clean text") -> list[str]:
+    """Return what losses show against a reference, stage by stage and metric by metric."""
+    groups: dict[tuple[str, str], list[Loss]] = {}
+    for loss in losses:
+        groups.setdefault((loss.stage, loss.metric), []).append(loss)
+    return [line for group in groups.values() for line in _stage(group, reference)]
 
 
 def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
@@ -120,57 +124,65 @@ def failed_items(manifest: Mapping[str, Any]) -> str:
     return f"{counted(failures['items'], 'item')} failed, {often}{most['stage']}: {most['reason'].rstrip('.')}"
 
 
-def _stage(losses: Sequence[Loss]) -> list[str]:
+def _stage(losses: Sequence[Loss], reference: str) -> list[str]:
     """Describe one metric of a stage: how many comparisons show a loss, and the largest one."""
     what = f"{ACTIVITY[losses[0].stage].capitalize()} ({METRICS.get(losses[0].metric, losses[0].metric)})"
-    judged = [loss for loss in losses if loss.verdict != FAILED]
+    judged = [loss for loss in losses if loss.verdict not in (FAILED, FLOOR)]
     if judged and all(loss.verdict == "" for loss in judged):
         most = max(judged, key=lambda loss: abs(loss.lost))
-        differs = f"The largest difference: {sentence(most)}" if most.lost else "No mean differs from clean text's."
+        differs = (
+            f"The largest difference: {sentence(most)}" if most.lost else f"No mean differs from that of {reference}."
+        )
         return [f"{what}: too few documents ({losses[0].documents}) for intervals.", differs]
-    found = [f"{what}: {counts(losses)}."]
+    found = [f"{what}: {counts(losses, reference)}."]
     if shown := [loss for loss in judged if loss.is_loss]:
-        found.append(f"The largest: {sentence(max(shown, key=lambda loss: loss.lost), among=len(losses))}")
+        found.append(f"The largest: {sentence(max(shown, key=lambda loss: loss.lost))}")
     elif unknown := [
         loss for loss in judged if kind(loss) == "open" and (loss.questions_lost or loss.questions_gained)
     ]:
         most = max(unknown, key=lambda loss: abs(loss.lost))
-        found.append(f"The largest difference: {sentence(most, among=len(losses))}")
+        found.append(f"The largest difference: {sentence(most)}")
     return found
 
 
-def counts(losses: Sequence[Loss]) -> str:
-    """Count what comparisons with clean text show, all judged together, in one sentence without its point."""
+def counts(losses: Sequence[Loss], reference: str = "clean text") -> str:
+    """Count what comparisons with a reference show, in one sentence without its point."""
     kinds = Counter(kind(loss) for loss in losses)
     total, shown = len(losses), kinds["loss"]
     others = [(kinds[name], one, several) for name, one, several in _COUNTED if kinds[name]]
     if total == 1:
-        return f"the comparison with clean text {'shows a loss' if shown else others[0][1]}".replace(
+        return f"the comparison with {reference} {'shows a loss' if shown else others[0][1]}".replace(
             "there is one", "there is a loss"
         )
     many = "none" if not shown else "all" if shown == total else f"{shown}"
-    first = f"{many}{' of' if shown < total else ''} {total} comparisons with clean text "
-    first += "shows a loss" if shown < 2 else "show a loss"
+    first = f"{many}{' of' if shown < total else ''} {total} comparisons with {reference} "
+    first += f"{'shows a loss' if shown < 2 else 'show a loss'} ({_together(losses)}"
     alone = sum(loss.verdict in ("worse", "small") and loss.lost > 0 for loss in losses)
     by_itself = f"; {alone} {'does' if alone == 1 else 'do'} by {'itself' if alone == 1 else 'themselves'}"
-    first += f" (judged together by Holm's method{by_itself if alone > shown else ''})"
+    first += f"{by_itself if alone > shown else ''})"
     return ", ".join([first, *(f"{count} {one if count == 1 else several}" for count, one, several in others)])
 
 
+def _together(losses: Sequence[Loss]) -> str:
+    """Return how comparisons are judged: those of one pipeline together, so that no other makes them harder to show."""
+    pipelines = {(loss.chunker, loss.retriever, loss.generator) for loss in losses}
+    return f"judged together by Holm's method{', for each pipeline by itself' if len(pipelines) > 1 else ''}"
+
+
 def kind(loss: Loss) -> str:
-    """Return what a comparison shows among all of its stage and metric: `loss`, `gain`, or another verdict."""
+    """Return what a comparison shows among all of its family: `loss`, `gain`, or another verdict."""
     if loss.is_loss or loss.is_gain:
         return "loss" if loss.is_loss else "gain"
     return {"worse": "open", "better": "open", "small": "same"}.get(loss.verdict, loss.verdict)
 
 
-def sentence(loss: Loss, among: int = 1) -> str:
-    """Describe one loss as a reviewer would accept it.
+def holds_for(among: int) -> str:
+    """Name the interval that holds for all comparisons of a family together; "" where there is one, which is alone."""
+    return f", holds for all {among}" if among > 1 else ""
 
-    Args:
-        loss: to describe.
-        among: comparisons among which it was picked for its size; its interval then allows for the choice.
-    """
+
+def sentence(loss: Loss) -> str:
+    """Describe one loss as a reviewer would accept it; its interval allows for a choice among its family."""
     level = f" at {loss.level}" if loss.level else ""
     system = f" with {loss.system}" if loss.system else ""
     change = f"{points(loss.clean)} to {points(loss.mean)}"
@@ -179,23 +191,27 @@ def sentence(loss: Loss, among: int = 1) -> str:
     )
     if isnan(loss.low):
         return f"{loss.noise}{level}{system}, {change} points: {questions}."
-    low, high = (loss.wide_low, loss.wide_high) if among > 1 else (loss.low, loss.high)
-    interval = f"95% interval {points(low)} to {points(high)}"
-    interval += f", wide enough for all {among} comparisons" if among > 1 else ""
+    interval = f"95% interval {points(loss.wide_low)} to {points(loss.wide_high)}"
+    interval += f"{holds_for(loss.among)}{' comparisons' if loss.among > 1 else ''}"
     if kind(loss) == "open":
-        alone = " if it were compared alone" if among > 1 else ""  # `detectable` is of one comparison
-        finds = f"; four of five such studies would show {points(loss.detectable)}{alone}"
+        finds = f"; four of five such studies would show {points(loss.detectable)}"
         finds = "" if isnan(loss.detectable) else finds
-        few = f"; {counted(loss.changed_documents, 'document')} changed, too few to show a loss"
-        finds = few if loss.changed_documents < FEWEST else finds
+        few = f"; {counted(loss.changed_documents, 'document')} changed, and {too_few(loss.among)}"
+        finds = few if loss.changed_documents < loss.fewest else finds
         return (
             f"{loss.noise}{level}{system} is not shown to change the score ({change} points, loss "
             f"{points(loss.lost)}, {interval}{finds}): {questions}."
         )
     if loss.verdict == "identical":
-        return f"{loss.noise}{level}{system} has the same scores as clean text ({points(loss.clean)} points)."
+        return f"{loss.noise}{level}{system} has the same scores ({points(loss.clean)} points)."
     if loss.verdict == "same":
         return f"{loss.noise}{level}{system} makes no difference that matters ({change} points): {questions}."
     verb, by = ("costs", loss.lost) if loss.lost > 0 else ("gains", -loss.lost)
     signs = "" if loss.lost > 0 else " of the loss"
     return f"{loss.noise}{level}{system} {verb} {points(by)} points ({change}; {interval}{signs}): {questions}."
+
+
+def too_few(among: int) -> str:
+    """Return how many documents must change for anything to be shown."""
+    judged = f"among {among} comparisons, " if among > 1 else ""
+    return f"{judged}fewer than {fewest(among)} changed documents show nothing"

@@ -2,10 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from math import isnan, nan
 
 from ohr.messages.wording import counted
-from ohr.report.headlines import ACTIVITY, METRICS, kind, why_not_judged
+from ohr.report.headlines import ACTIVITY, METRICS, holds_for, kind, too_few
 from ohr.results.derived.decomposition import read_headlines
 from ohr.results.derived.losses import Loss
 from ohr.results.run import Row, Run
@@ -15,11 +14,6 @@ PARTS = ("chunker", "retriever", "generator")
 """Parts of a pipeline: fields of a loss."""
 
 _USUAL = ("lcs", "f1")  # metrics of the paper: a reader in a hurry needs no name of theirs
-_TENTHS = ("", "", "", "", "", "half", "six tenths", "seven tenths", "eight tenths", "nine tenths")
-_NEAR = 0.15  # a share is said in tenths where its interval reaches no further than the tenths beside it, rounded
-_STEPS = {True: "when the noisy index is searched", False: "when the noisy text is read"}
-HALF = 0.5
-"""Of a loss: where the part of one step is shown to be above it, more is lost there than at the other one."""
 
 
 def rounded(share: float) -> str:
@@ -55,6 +49,12 @@ def scored(loss: Loss) -> str:
     return f"{staged(loss)}{f' ({metric})' if metric else ''}"
 
 
+def in_interval(loss: Loss) -> str:
+    """Write the interval of a loss that holds for all of its family: `[95% interval 58 to 86, holds for all 5]`."""
+    low = "above 0" if loss.is_loss and not loss.wide_low > 0 else rounded(loss.wide_low)
+    return f"[95% interval {low} to {rounded(loss.wide_high)}{holds_for(loss.among)}]"
+
+
 def lead_sentence(run: Run, chosen: Sequence[Loss], largest: Loss | None, system: str) -> str:
     """Return what noise costs where a loss is shown, and of the last stage what can be said where it shows none.
 
@@ -68,11 +68,11 @@ def lead_sentence(run: Run, chosen: Sequence[Loss], largest: Loss | None, system
     last = [loss for loss in chosen if loss.stage == chosen[-1].stage]
     unshown = [] if any(kind(loss) == "loss" for loss in last) else [_nothing(last, margin)]
     if largest is not None:
-        return " ".join([_cost(run, largest, system), *unshown])
+        return " ".join([_cost(run, largest, system), *filter(None, unshown)])
     first = [loss for loss in chosen if loss.stage == chosen[0].stage]
     if chosen[0].stage != chosen[-1].stage and not any(kind(loss) in ("open", "") for loss in last):
         unshown.append(_nothing(first, margin))  # answers that do not change say nothing of the search
-    return " ".join(unshown)
+    return " ".join(filter(None, unshown))
 
 
 def page_sentence(run: Run) -> str:
@@ -102,59 +102,60 @@ def _cost(run: Run, loss: Loss, system: str) -> str:
     name = named_noise(loss)
     name = name[0].upper() + name[1:] if loss.noise.replace(" ", "").isalpha() else name
     amount = f"{rounded(loss.lost)} of {in_points(loss.clean)} of {scored(loss)}{f' with {system}' if system else ''}"
-    interval = f" [95% interval {rounded(loss.wide_low)} to {rounded(loss.wide_high)}]"
-    where = _where(loss_by_stage(run, loss))
-    return f"{name} costs {amount}{interval}{f'; {where}' if where else ''}."
+    against = "" if run.reference == "clean text" else f" against {run.reference}"
+    back = _come_back(loss_by_stage(run, loss))
+    return f"{name} costs {amount}{against} {in_interval(loss)}{f': {back}' if back else ''}."
 
 
-def larger_part(parts: Mapping[str, Row]) -> tuple[float, float, float]:
-    """Return the part of a loss at the step where more is lost, with its interval; nan where there is none.
-
-    The parts are Shapley's, which add up to the loss; the larger one is above HALF just where the repair of its step is
-    shown to bring back more than the other repair, as half the difference of the gains is that of the parts.
-    """
-    row = parts.get("index_part")
-    if row is None or not parts["total"]["low"] > 0:
-        return nan, nan, nan
-    value, low, high = (row[end] for end in ("value", "low", "high"))
-    return (value, low, high) if value >= HALF else (1 - value, 1 - high, 1 - low)
-
-
-def _where(parts: Mapping[str, Row]) -> str:
-    """Return how much of a loss is lost at which step, as far as its interval allows."""
-    part, low, high = larger_part(parts)
-    if isnan(part):
+def _come_back(parts: Mapping[str, Row]) -> str:
+    """Return which points each repair alone brings back, and which only both: together they are the loss."""
+    if not parts or not parts["total"]["low"] > 0:
         return ""
-    step = _STEPS[parts["index_part"]["value"] >= HALF]
-    if low >= 1 - 0.1:
-        return f"nearly all of that is lost {step}"
-    if max(high - part, part - low) <= _NEAR and 5 <= round(10 * part) < len(_TENTHS):
-        return f"about {_TENTHS[round(10 * part)]} of that is lost {step}"
-    return f"more than half of that is lost {step}" if low > HALF else ""
+    text, index, both = (
+        parts[name]["value"] for name in ("gain_of_repairing_reading", "gain_of_repairing_index", "overlap")
+    )
+    come = "comes" if rounded(text) == "1" else "come"
+    alone = f"{_gain(in_points(text))} {come} back with the text alone, {_gain(rounded(index))} with the index alone"
+    if both < 0:  # either repair brings back some of the same points
+        return f"{alone}, and {rounded(text + index + both)} with both"
+    return f"{alone}, {rounded(both)} only with both"
+
+
+def _gain(points: str) -> str:
+    """Write the points of a gain; what is below 0 is none, with its number, so that the parts add up."""
+    return f"none ({points})" if points.startswith("-") else points
 
 
 def _nothing(losses: Sequence[Loss], margin: float) -> str:
-    """Return what can be said of a stage where no loss is shown."""
+    """Return what can be said of a stage where no loss is shown; nothing where all failed, which is said first."""
     kinds: dict[str, list[Loss]] = defaultdict(list)
     for loss in losses:
         kinds[kind(loss) or "open"].append(loss)
     what, unknown, said = scored(losses[0]), kinds["open"], []
     if len(kinds["failed"]) == len(losses):
-        return " ".join(why_not_judged(losses))
+        return ""
     if kinds["gain"]:
         most = min(kinds["gain"], key=lambda loss: loss.lost)
-        said.append(f"With {named_noise(most)}, {in_points(-most.lost)} of {what} are gained over clean text.")
+        said.append(f"With {named_noise(most)}, {in_points(-most.lost)} of {what} are gained.")
     if unknown:
-        worst = max(unknown, key=lambda loss: loss.lost)
-        cost = f"{named_noise(worst)} costs"
-        if others := len(unknown) - 1:
-            cost = f"{named_noise(worst)} and {counted(others, 'other condition')} cost"
-        few = f"{counted(worst.documents, 'document')} {'is' if worst.documents == 1 else 'are'} too few to show"
-        said.append(f"{few} whether {cost} more than {in_points(margin)} of {what}.")
+        said.append(_unclear(unknown, what, margin))
+    elif kinds["floor"]:
+        low = kinds["floor"][0]
+        said.append(f"{in_points(low.clean)} of {what} are too near the floor for a verdict on what noise takes away.")
     elif len(kinds["identical"]) == len(losses):
         said.append(f"No condition changes {what}.")
     else:
         said.append(f"No condition costs more than the margin of {in_points(margin)} of {what}.")
-    if kinds["failed"]:
-        said.append(f"{counted(len(kinds['failed']), 'condition')} cannot be judged: too much failed.")
     return " ".join(said)
+
+
+def _unclear(losses: Sequence[Loss], what: str, margin: float) -> str:
+    """Return that documents are too few, and where none could have shown anything, how many it takes."""
+    worst = max(losses, key=lambda loss: loss.lost)
+    few = f"{counted(worst.documents, 'document')} {'is' if worst.documents == 1 else 'are'} too few to show"
+    if worst.documents < worst.fewest:
+        return f"{few} any loss of {what}: {too_few(worst.among)}."
+    cost = f"{named_noise(worst)} costs"
+    if others := len(losses) - 1:
+        cost = f"{named_noise(worst)} and {counted(others, 'other condition')} cost"
+    return f"{few} whether {cost} more than {in_points(margin)} of {what}."

@@ -63,6 +63,11 @@ class Run:
             return Choices()
 
     @property
+    def reference(self) -> str:
+        """Name of what its conditions are compared with, in words."""
+        return "the plain scan" if self.choices.plain else "clean text"
+
+    @property
     def name(self) -> str:
         """Name of its spec."""
         return str(self.manifest.get("name") or self.folder.parent.name)

@@ -102,6 +102,7 @@ class ScoreTable:
             refuse_absent(path, parquet.read_schema(path).names, (*CELL, "kb", "replicate", "value", *_TEXT, *equal))
             self._file = parquet.ParquetFile(path, read_dictionary=_TEXT)
             self._groups = self._index()
+        self._plain: Mapping[str, str] = {}
         clean = any(place.noise_type == "none" and place.stage != "reference" for place in self._groups)
         self.questions = replace(questions, compared=questions.compared or clean)
         self.read = lru_cache(maxsize=_KEPT)(self._read)
@@ -112,7 +113,9 @@ class ScoreTable:
 
         Raises: as the class, and a DataError where the table of questions is missing or damaged.
         """
-        return cls(run.path("scores"), Questions.read(run))
+        table = cls(run.path("scores"), Questions.read(run))
+        table._plain = run.choices.plain
+        return table
 
     @property
     def places(self) -> list[Place]:
@@ -126,6 +129,15 @@ class ScoreTable:
     def clean(self, place: Place) -> Place | None:
         """Find the cell of the same pipeline on the knowledge base without noise; None where there is none."""
         return next((other for other in self.pipelines[place.pipeline] if other.noise_type == "none"), None)
+
+    def reference(self, place: Place) -> Place | None:
+        """Find the cell that a cell is compared with, question by question.
+
+        The clean one; in a run without clean text, such as one of scans, the plain pages as the same engine reads them.
+        """
+        plain = self._plain.get(place.condition)
+        scans = (other for other in self.pipelines[place.pipeline] if other.condition == plain)
+        return self.clean(place) or next(scans, None)
 
     def baseline(self, place: Place) -> Place | None:
         """Find the cell that ratios compare with: the clean one, else that of the only condition without noise.

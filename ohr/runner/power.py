@@ -12,13 +12,12 @@ from ohr.dataset.inputs import Inputs
 from ohr.errors import DataError
 from ohr.graph.cells import cells
 from ohr.results.derived.losses import read_losses
-from ohr.results.derived.pairs import FAILED
+from ohr.results.derived.pairs import FAILED, FLOOR
 from ohr.results.run import Run
 from ohr.results.tables.groups import STAGES
 from ohr.spec.model import Spec
-from ohr.statistics.comparison import ALPHA
-from ohr.statistics.planning import Aim, assumed, cautious, detectable, documents_needed
-from ohr.statistics.signs import FEWEST
+from ohr.statistics.planning import Aim, Changes, Range, assumed, assumed_changes, detectable, documents_needed, limits
+from ohr.statistics.signs import fewest
 from ohr.statistics.variance import Budget, predicted_error
 
 DRAWS = (1, 3, 5)
@@ -36,8 +35,8 @@ class Design:
         documents: that its questions are about.
         per_document: mean questions of a document, with coefficient of variation `cv`.
         draws: of each noise.
-        comparisons: stage to the comparisons with clean text that are judged together there; empty where each loss is
-            judged alone.
+        comparisons: stage to the comparisons with clean text that are judged together there: the conditions of the
+            pipeline that has most. Empty where each loss is judged alone.
     """
 
     documents: int
@@ -49,6 +48,10 @@ class Design:
     def among(self, stage: str = "") -> int:
         """Return how many comparisons are judged together at a stage; by default, at the stage that has most."""
         return self.comparisons.get(stage) or max(self.comparisons.values(), default=0) or 1
+
+    def fewest(self, stage: str = "") -> int:
+        """Return with how many changed documents, at least, a loss of a stage can be shown."""
+        return fewest(self.among(stage))
 
     @property
     def compares_nothing(self) -> bool:
@@ -62,24 +65,33 @@ class Pilot:
 
     Args:
         name: stage, condition and pipeline; empty where the parts are assumed.
-        parts: at their upper limit, since a pilot may be lucky.
+        low: the parts at their lower limit, since a pilot may be unlucky.
+        high: at their upper limit, since it may be lucky.
+        changes: how questions change.
         stage: empty where the parts are assumed, as is `condition`.
     """
 
     name: str
-    parts: Budget
+    low: Budget
+    high: Budget
+    changes: Changes
     stage: str = ""
     condition: str = ""
+
+    @property
+    def has_one_draw(self) -> bool:
+        """Report whether it cannot say what more draws, or more questions of a document, would help."""
+        return bool(self.name) and self.low.made == 1
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """Documents that a study needs, for each number of draws and of questions per document; inf where none suffice."""
+    """Documents that a study needs, for a number of draws and of questions per document; inf where none suffice."""
 
     pilot: str
     draws: int
     per_document: float
-    documents: float
+    documents: Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +99,8 @@ class Enough:
     """Documents, and questions about them, with which four of five studies find a loss; inf where none suffice."""
 
     loss: float
-    documents: float
-    questions: float
+    documents: Range
+    questions: Range
     stage: str = ""
 
 
@@ -119,7 +131,10 @@ def design_of_run(run: Run) -> Design:
     losses = [loss for loss in read_losses(run) if loss.metric == run.headlines[loss.stage]]
     draws = max((row["replicates"] for row in run.rows("summary", ["replicates"])), default=1)
     documents = (row["document"] for row in run.rows("questions", ["document"]))
-    return design_of(documents, draws, Counter(loss.stage for loss in losses))
+    sizes: dict[str, int] = {}
+    for loss in losses:
+        sizes[loss.stage] = max(sizes.get(loss.stage, 0), loss.among)
+    return design_of(documents, draws, sizes)
 
 
 def design_of(documents: Iterable[str], draws: int, comparisons: Mapping[str, int] | None = None) -> Design:
@@ -137,16 +152,16 @@ def design_of(documents: Iterable[str], draws: int, comparisons: Mapping[str, in
 
 
 def _comparisons(spec: Spec) -> Mapping[str, int]:
-    """Count by stage the noisy conditions of each pipeline that also has clean text."""
+    """Count by stage the noisy conditions of a pipeline that also has clean text: of the one that has most."""
     conditions = defaultdict[tuple[str, ...], set[str]](set)
     for cell in cells(spec):
         if cell.stage in STAGES and not cell.swap and not cell.base.again_of:
             parts = (cell.chunker, cell.retriever, cell.generator, cell.agent)
             noisy = cell.base.condition if cell.base.noise_type != "none" else ""
             conditions[cell.stage, *(part.name if part else "" for part in parts)].add(noisy)
-    compared = Counter[str]()
+    compared: dict[str, int] = {}
     for (stage, *_), names in conditions.items():
-        compared[stage] += len(names) - 1 if "" in names else 0
+        compared[stage] = max(compared.get(stage, 0), len(names) - 1 if "" in names else 0)
     return compared
 
 
@@ -161,45 +176,60 @@ def pilots(run: Run | None, size: Design) -> list[Pilot]:
         DataError: the run has no loss with enough documents.
     """
     if run is None:
-        return [Pilot("", assumed(size.per_document))]
-    judged = {tuple(getattr(loss, name) for name in _CELL) for loss in read_losses(run) if loss.verdict != FAILED}
-    # a loss of which nothing varied says nothing of other studies, and failures say nothing of noise
+        return [Pilot("", *assumed(size.per_document), assumed_changes(size.per_document))]
+    judged = {
+        tuple(getattr(loss, name) for name in _CELL) for loss in read_losses(run) if loss.verdict not in (FAILED, FLOOR)
+    }
+    # failures say nothing of noise; where nothing varied, or nothing could be lost, other studies may differ
     rows = [row for row in run.rows("variance", of="lost") if row["total"] > 0 and _cell(row) in judged]
     if not rows:
         raise DataError(
             f"{run.folder}: has no loss from which a study can be planned: it needs a knowledge base without "
             "noise, and five documents"
         )
-    return [Pilot(_name(row), cautious(_parts(row), row["df"]), row["stage"], row["condition"]) for row in rows]
+    return [
+        Pilot(_name(row), *limits(_parts(row), row["df"]), _changes(row), row["stage"], row["condition"])
+        for row in rows
+    ]
 
 
 def hardest(known: Iterable[Pilot], size: Design) -> list[Pilot]:
     """Return the loss of each stage that is hardest to find, the hardest one last: it decides how large a study is."""
-    by_stage = {pilot.stage: pilot for pilot in sorted(known, key=lambda pilot: _error(pilot, size))}
-    return sorted(by_stage.values(), key=lambda pilot: finds(pilot, size))
+    by_stage = {pilot.stage: pilot for pilot in sorted(known, key=lambda pilot: _hardness(pilot, size))}
+    return sorted(by_stage.values(), key=lambda pilot: _hardness(pilot, size))
 
 
-def finds(pilot: Pilot, size: Design) -> float:
-    """Return the smallest true loss that four of five studies of a size find; inf with too few, or nothing to compare.
+def _hardness(pilot: Pilot, size: Design) -> tuple[float, float]:
+    return finds(pilot, size).high, predicted_error(pilot.high, 1, size.per_document, size.draws, size.cv)
 
-    It is found among all comparisons of its stage: Holm's first step takes ALPHA / comparisons.
-    """
+
+def finds(pilot: Pilot, size: Design) -> Range:
+    """Return the smallest true loss that four of five studies of a size show, among the comparisons of its stage."""
     if size.compares_nothing:
-        return inf
-    df = size.documents / (1 + size.cv**2) - 1
-    error = _error(pilot, size)
-    alpha = ALPHA / size.among(pilot.stage)
-    return detectable(error, df, alpha=alpha) if df > 0 and size.documents >= FEWEST else float("inf")
+        return Range(inf, inf)
+    low, high = (
+        detectable(
+            predicted_error(parts, size.documents, size.per_document, size.draws, size.cv),
+            size.documents,
+            size.documents / (1 + size.cv**2) - 1,
+            size.among(pilot.stage),
+            pilot.changes,
+            size.per_document / parts.per_document,
+        )
+        for parts in (pilot.low, pilot.high)
+    )
+    return Range(low, high)
 
 
-def needed(found: Sequence[Pilot], size: Design, difference: float, aim: Aim) -> list[Needed]:
+def needed(known: Sequence[Pilot], size: Design, difference: float, aim: Aim) -> list[Needed]:
     """List the documents with which a difference is found, or equivalence within it is shown, in four of five studies.
 
     A difference is found among all comparisons of its stage; equivalence is judged one by one.
 
     Args:
-        found: the losses.
-        size: of the spec; half, as many and twice as many questions of a document are tried.
+        known: the losses.
+        size: of the spec; half, as many and twice as many questions of a document are tried, where the pilot can say
+            what they change.
         difference: to be found, or the margin.
         aim: which of the two.
     """
@@ -210,9 +240,9 @@ def needed(found: Sequence[Pilot], size: Design, difference: float, aim: Aim) ->
             size.per_document * factor,
             _documents(difference, pilot, replace(size, draws=draws, per_document=size.per_document * factor), aim),
         )
-        for pilot in found
-        for draws in DRAWS
-        for factor in (0.5, 1, 2)
+        for pilot in known
+        for draws in ((size.draws,) if pilot.has_one_draw else DRAWS)
+        for factor in ((1,) if pilot.has_one_draw else (0.5, 1, 2))
     ]
 
 
@@ -220,18 +250,20 @@ def enough(pilot: Pilot, size: Design, losses: Sequence[float] = LOSSES) -> list
     """List the documents that find each of some losses, with as many draws and questions each as a size has."""
     documents = [_documents(loss, pilot, size) for loss in losses]
     return [
-        Enough(loss, count, count * size.per_document if count == inf else ceil(count * size.per_document), pilot.stage)
-        for loss, count in zip(losses, documents, strict=True)
+        Enough(
+            loss,
+            counts,
+            Range(*(count if count == inf else ceil(count * size.per_document) for count in counts)),
+            pilot.stage,
+        )
+        for loss, counts in zip(losses, documents, strict=True)
     ]
 
 
-def _error(pilot: Pilot, size: Design) -> float:
-    return predicted_error(pilot.parts, size.documents, size.per_document, size.draws, size.cv)
-
-
-def _documents(difference: float, pilot: Pilot, size: Design, aim: Aim = "difference") -> float:
-    alpha = ALPHA / size.among(pilot.stage) if aim == "difference" else ALPHA
-    return documents_needed(difference, pilot.parts, size.per_document, size.draws, size.cv, alpha=alpha, aim=aim)
+def _documents(difference: float, pilot: Pilot, size: Design, aim: Aim = "difference") -> Range:
+    about = size.per_document, size.draws, size.cv, size.among(pilot.stage), pilot.changes, aim
+    low, high = (documents_needed(difference, parts, *about) for parts in (pilot.low, pilot.high))
+    return Range(low, high)
 
 
 _CELL = ("stage", "condition", "chunker", "retriever", "generator")
@@ -260,3 +292,7 @@ def _parts(row: dict[str, Any]) -> Budget:
         per_document=row["per_document"],
         effective_documents=row["effective_documents"],
     )
+
+
+def _changes(row: Mapping[str, Any]) -> Changes:
+    return Changes(row["loss"], row["square"], row["size"], row["changed"])

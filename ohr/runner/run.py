@@ -121,6 +121,9 @@ def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int
         return calibrate(spec, session)
 
 
+_BY_USER = "by the user (Ctrl-C or SIGTERM)"
+
+
 @contextmanager
 def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
     """Log a run into its folder; a run that does not end well is noted as stopped, with the reason."""
@@ -134,7 +137,9 @@ def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
             yield events
         events.write("finished")
     except BaseException as error:
-        reason = hidden(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        said = [hidden(str(error))] if str(error) else []
+        is_wanted = isinstance(error, KeyboardInterrupt)
+        reason = ": ".join([_BY_USER if is_wanted else type(error).__name__, *said])
         events.write("stopped", reason=reason)
         folder.stop(reason)
         raise

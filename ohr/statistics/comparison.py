@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import isnan, nan, sqrt
+from math import isinf, isnan, nan
 from typing import Literal
 
 import numpy as np
@@ -11,12 +11,11 @@ import numpy as np
 from ohr.statistics.clusters import Clusters, Floats, effective_number
 from ohr.statistics.estimate import CHANGED, NO_INTERVAL, SAME, Estimate, quantile
 from ohr.statistics.intervals import differences, mover
+from ohr.statistics.planning import Changes, detectable, upper_error
+from ohr.statistics.signs import ALPHA
 
 MARGIN = 0.02
 """Difference of a score that matters, where a spec does not set another."""
-
-ALPHA = 0.05
-"""Chance of a wrong finding: of one comparison by itself, or of any in a family."""
 
 Verdict = Literal["worse", "better", "same", "small", "open", "identical", ""]
 """Finding of a comparison; empty where it shows nothing that can be named."""
@@ -34,8 +33,9 @@ class Comparison:
         verdict: `worse` or `better`: the difference is shown, and may matter; `same`: shown to be within the margin;
             `small`: shown, and within the margin; `open`: neither is shown, which is not "no effect"; `identical`: no
             question differs; empty where there is no interval.
-        detectable: the true difference that at least four of five studies like this one would show; nan where its
-            changes are worth those of fewer than 8 documents.
+        among: comparisons of its family; 1 where it is judged alone.
+        detectable: the true difference that at least four of five studies like this one would show in such a family;
+            nan where its changes are worth those of fewer than 8 documents.
         lost: questions on which the second scores less.
         gained: questions on which it scores more.
         wide_low: lower end of the interval that holds together with those of all comparisons of its family.
@@ -47,6 +47,7 @@ class Comparison:
     inner_high: float
     margin: float
     verdict: Verdict
+    among: int
     detectable: float
     lost: int
     gained: int
@@ -100,7 +101,8 @@ def comparisons(
             *ends,
             margin,
             _verdict(one, *ends, margin),
-            _detectable(one, values, clusters, alpha),
+            among,
+            _detectable(one, values, clusters, among),
             int((values > 0).sum()),
             int((values < 0).sum()),
             one.wide_low,
@@ -142,16 +144,17 @@ def _verdict(one: Estimate, low: float, high: float, margin: float) -> Verdict:
     return "worse" if one.mean > 0 else "better"
 
 
-def _detectable(one: Estimate, values: Floats, clusters: Clusters, alpha: float) -> float:
+def _detectable(one: Estimate, values: Floats, clusters: Clusters, among: int) -> float:
     """Return the difference that four of five studies would show; nan where changes are in fewer than 8 documents."""
     if one.changed < CHANGED or not one.se > 0:
         return nan
     kept = np.flatnonzero(~np.isnan(values))
-    mine, sizes = clusters.among(kept), np.abs(values[kept])
-    totals = mine.sums(sizes[None, :])[0]
+    mine, changes = clusters.among(kept), values[kept]
+    totals = mine.sums(np.abs(changes)[None, :])[0]
     if effective_number(totals[totals > 0]) < CHANGED:  # one large change among small ones is what the others hang on
         return nan
-    return detectable_change(one.se, one.df, float((sizes**2).sum() / sizes.sum()), mine.independent, alpha)
+    least = detectable(upper_error(one.se, one.df), one.documents, one.df, among, Changes.of(changes, mine))
+    return nan if isinf(least) else least
 
 
 def family(
@@ -166,9 +169,11 @@ def family(
     Returns:
         Each comparison by itself, its p value adjusted by `holm` (nan where it has none), and whether a difference is
         shown within the family.
+
+    Identical scores have no p value, and count as comparisons all the same.
     """
     alone = _alone(members, alpha)
-    adjusted = holm([one.p for one in alone])
+    adjusted = holm([one.p for one in alone], len(members))
     found = []
     for one, p in zip(alone, adjusted, strict=True):
         low, high = holm_ends(one.wide_low, one.wide_high, shown=p <= alpha)
@@ -177,7 +182,7 @@ def family(
 
 
 def _alone(members: Sequence[tuple[Floats, Clusters, float]], alpha: float) -> list[Comparison]:
-    """Compare each pair of cells by itself; those on the same questions share the drawn signs, which cost the time."""
+    """Compare each pair of cells by itself; those on the same questions are read as one table."""
     groups: dict[tuple[int, float], list[int]] = {}
     for place, (_, clusters, margin) in enumerate(members):
         groups.setdefault((id(clusters), margin), []).append(place)
@@ -199,33 +204,11 @@ def holm_ends(low: float, high: float, *, shown: bool) -> tuple[float, float]:
     return (0.0, high) if low + high > 0 else (low, 0.0)
 
 
-def detectable_change(se: float, df: float, size: float, worth: float, alpha: float = ALPHA) -> float:
-    """True difference that four of five studies like this one would show.
-
-    The loss L with L = c * error(L), c as in `minimum_detectable_effect`. The squared error has two parts: that of
-    this study at its upper 80% limit, se^2 * df / chi2(.2, df), since half of all studies underestimate theirs; and
-    what a loss of L adds that is made of changes of the size that is seen here, (L * size - L^2) / worth.
-
-    Args:
-        se: standard error of the difference, which was found with `df` degrees of freedom.
-        df: above 0.
-        size: mean size of the changes, weighted by their size: 1 where questions are lost whole.
-        worth: independent questions that these are worth.
-        alpha: chance of a wrong finding.
-    """
-    from scipy.special import chdtri
-
-    c = minimum_detectable_effect(1.0, df, level=1 - alpha)
-    upper = se * sqrt(df / float(chdtri(df, 0.8)))
-    share = c**2 / worth  # L^2 = c^2 upper^2 + share (L size - L^2), solved for L
-    return (share * size + sqrt((share * size) ** 2 + 4 * (1 + share) * (c * upper) ** 2)) / (2 * (1 + share))
-
-
 def minimum_detectable_effect(se: float, df: float, power: float = 0.8, level: float = 0.95) -> float:
     """Smallest true difference that a two-sided test at 1 - `level` finds with probability `power`, were `se` exact.
 
     Formula: (t(1/2 + level/2) + t(power)) * se, both quantiles with `df` degrees of freedom. An observed standard error
-    is not exact: studies of the same size find this difference less often (`detectable_change`).
+    is not exact: studies of the same size find this difference less often (`planning.detectable`).
     Source: Bloom, Evaluation Review 19(5), 1995.
 
     Edge cases: nan where there is no standard error.
@@ -233,8 +216,12 @@ def minimum_detectable_effect(se: float, df: float, power: float = 0.8, level: f
     return float((quantile(0.5 + level / 2, df) + quantile(power, df)) * se)
 
 
-def holm(p: Sequence[float] | Floats) -> list[float]:
+def holm(p: Sequence[float] | Floats, among: int = 0) -> list[float]:
     """Adjust p values so that the chance of any wrong finding among them stays at alpha; nan stays nan.
+
+    Args:
+        p: of the comparisons.
+        among: how many there are, with those that have no p value; by default those that have one.
 
     Source: Holm, Scandinavian Journal of Statistics 6(2), 1979.
     """
@@ -242,7 +229,7 @@ def holm(p: Sequence[float] | Floats) -> list[float]:
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known], kind="stable")]
     adjusted = np.full(values.shape, nan)
-    steps = (len(order) - np.arange(len(order))) * values[order]
+    steps = (max(among, len(order)) - np.arange(len(order))) * values[order]
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps)) if len(order) else steps
     return [float(value) for value in adjusted]
 

@@ -15,6 +15,12 @@ FEW = 10
 """With fewer effective documents than this an interval is marked."""
 CHANGED = 8
 """A difference with fewer changed documents than this has an interval made from its losses and gains."""
+CARRYING = 4
+"""Where fewer effective documents than this, and than half of all, carry a mean, its error cannot be seen in them.
+
+Means of .01, .02 and .98 of U-shaped scores were covered 82% at 10 documents without this, and are 97% with it; with 3
+it is 89% at 60 documents, with 5 means of .05 get wider intervals that they do not need.
+"""
 SAME = 1e-9
 """Scores that differ by less than this are equal: a mean over draws differs from the scores by rounding."""
 
@@ -37,7 +43,7 @@ class Estimate:
         effective_documents: G* = G / (1 + CV^2), with CV that of the questions per document.
         note: `points only`, `few documents`, `few documents changed` or empty.
         undefined: values that were nan and are not in the mean.
-        interval: how the interval was made: `logit`, `edge`, `t`, `rare`, or empty where there is none.
+        interval: how the interval was made: `logit`, `near edge`, `edge`, `t`, `rare`, or empty where there is none.
         changed: of a difference, the documents in which some question differs; -1 of anything else.
         p: of a difference, the two-sided p value of no difference; nan of anything else, and where nothing differs.
         wide_low: of a difference, the lower end of the interval that holds together with those of a family; nan, as is
@@ -135,7 +141,7 @@ def rescaled(mean: float, ends: tuple[float, float], df: float, how: str, critic
         mean: of scores.
         ends: of its interval.
         df: its degrees of freedom.
-        how: `logit`, `edge` or `t`, as in `Estimate`.
+        how: `logit`, `near edge`, `edge` or `t`, as in `Estimate`.
         critical: standard errors from the mean to either end.
 
     Edge cases: nan where there is no interval, or no critical value; never narrower than the interval is.
@@ -146,7 +152,7 @@ def rescaled(mean: float, ends: tuple[float, float], df: float, how: str, critic
     ratio = max(1.0, critical / float(quantile(0.975, df)))
     if np.isnan([mean, low, high, critical, df]).any() or not how:
         return nan, nan
-    if how == "logit":
+    if how in ("logit", "near edge"):
         center = logit(mean)
         return float(expit(center - ratio * (center - logit(low)))), float(
             expit(center + ratio * (logit(high) - center))

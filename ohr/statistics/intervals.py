@@ -7,8 +7,9 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from ohr.statistics.clusters import Clusters, Floats, LeftOut
+from ohr.statistics.clusters import Clusters, Floats, LeftOut, effective_number
 from ohr.statistics.estimate import (
+    CARRYING,
     CHANGED,
     FEW_CHANGED,
     NO_INTERVAL,
@@ -37,8 +38,9 @@ def clustered_means(
     Where the mean m is strictly between 0 and 1 the interval is made on the logit scale, logit m -/+ t * se / (m (1 -
     m)), which cannot leave [0, 1]. Where all scores are 0 or all are 1 it ends at the binomial bound for as many
     independent questions as these are worth: of 46 questions that were all answered, not every one of the next would
-    be. A mean of values outside [0, 1] (the published code gives -1) has the plain t interval. With strata, the
-    domains are fixed, in these proportions.
+    be. Where what is above 0, or missing to 1, hangs on few documents (CARRYING), the end away from that edge is at
+    least as far as the binomial bound of as many such questions. A mean of values outside [0, 1] (the published code
+    gives -1) has the plain t interval. With strata, the domains are fixed, in these proportions.
     Source: Korn & Graubard, Survey Methodology 24(2), 1998; the logit interval is the default of svyciprop in R's
     package survey.
 
@@ -85,7 +87,31 @@ def _of_scores(table: Floats, clusters: Clusters, level: float) -> list[Estimate
     low = np.where(outside, np.maximum(found.mean - reach, table.min(axis=1)), found.low)
     high = np.where(outside, np.minimum(found.mean + reach, table.max(axis=1)), found.high)
     how = ["t" if odd else name for odd, name in zip(outside, found.how, strict=True)]
-    return estimates(replace(found, low=low, high=high, how=how), table.shape[1], clusters)
+    return estimates(
+        _near_edge(replace(found, low=low, high=high, how=how), table, clusters, level), len(table.T), clusters
+    )
+
+
+def _near_edge(logit: Bounds, table: Floats, clusters: Clusters, level: float) -> Bounds:
+    """Widen logit intervals whose scores hang on few documents to the binomial bound, on the side away from the edge.
+
+    Source: Clopper & Pearson, Biometrika 26(4), 1934; Korn & Graubard, as in `clustered_means`.
+    """
+    from scipy.special import betaincinv
+
+    low, high, how, n = logit.low.copy(), logit.high.copy(), list(logit.how), clusters.independent
+    for row in [row for row, name in enumerate(how) if name == "logit"]:
+        upward = logit.mean[row] < 0.5
+        side, mean = (table[row], logit.mean[row]) if upward else (1 - table[row], 1 - logit.mean[row])
+        if effective_number(clusters.sums(side[None, :])[0]) >= min(CARRYING, clusters.effective / 2):
+            continue
+        how[row] = "near edge"
+        bound = betaincinv(mean * n + 1, n - mean * n, 0.5 + level / 2)
+        if upward:
+            high[row] = max(high[row], bound)
+        else:
+            low[row] = min(low[row], 1 - bound)
+    return replace(logit, low=low, high=high, how=how)
 
 
 def _of_differences(table: Floats, clusters: Clusters, level: float, among: int) -> list[Estimate]:
@@ -123,7 +149,9 @@ def _of_differences(table: Floats, clusters: Clusters, level: float, among: int)
             wide_high=float(high),
             note=one.note or (FEW_CHANGED if few else ""),
         )
-        for one, k, value, (low, high), few in zip(made, changed, p, wide, rare & (changed > 0), strict=True)
+        for one, k, value, (low, high), few in zip(
+            made, changed, p, wide, (changed > 0) & (changed < CHANGED), strict=True
+        )
     ]
 
 

@@ -1,19 +1,19 @@
 """The sign-flip test: could the changes of these documents as well have gone the other way?"""
 
-from functools import cache
+from math import ceil, log2
 
 import numpy as np
 
 from ohr.statistics.clusters import Floats
 
-FEWEST = 6
-"""With fewer changed documents than this no difference can be shown at .05."""
-EXACT = 12
-"""Up to this many changed documents all signs are tried: 2,048 sums. Beyond, DRAWS of them."""
-DRAWS = 4999  # with the observed signs 5,000: the smallest p value is .0002
-"""Draws of signs over documents."""
-
-_BATCH = 1000  # signs at a time: some megabytes with thousands of documents
+ALPHA = 0.05
+"""Chance of a wrong finding: of one comparison by itself, or of any in a family."""
+EXACT = 16
+"""Up to this many changed documents every set of documents is added up: at most 65,536."""
+STEPS = 8192
+"""Beyond EXACT, sizes are rounded to whole steps; the smaller of the two sums, of losses and of gains, has so many.
+P values of 18 to 300 documents differ from those of sixteen times as many steps by less than 3%
+(`tests/statistics/test_signs.py`)."""
 
 
 def sign_flip_p(totals: Floats) -> Floats:
@@ -22,9 +22,9 @@ def sign_flip_p(totals: Floats) -> Floats:
     Under the hypothesis that a document's change is as likely to be a loss as a gain of the same size, each document's
     total keeps its size and takes either sign. The p value is the share of signs with which the sum is at least as far
     from 0 as it is. No size of change, however unequal, makes it too small. With k changed documents it is at least
-    2^(1 - k): fewer than FEWEST cannot reach .05.
-    Source: Fisher, The Design of Experiments, 1935, section 21; the drawn signs: Phipson & Smyth, Statistical
-    Applications in Genetics and Molecular Biology 9(1), 2010.
+    2^(1 - k): see `fewest`. Nothing is drawn: signs are counted by adding up one document after the other.
+    Source: Fisher, The Design of Experiments, 1935, section 21; the counting: Pagano & Tritchler, Journal of the
+    American Statistical Association 78(382), 1983.
 
     Args:
         totals: (rows, documents) sums of the differences of a document's questions.
@@ -32,30 +32,55 @@ def sign_flip_p(totals: Floats) -> Floats:
     Returns:
         (rows,) p values; 1 where nothing changed.
     """
-    changed = (totals != 0).sum(axis=1)
-    found = np.ones(len(totals))
-    for count in np.unique(changed[(changed > 0) & (changed <= EXACT)]).tolist():
-        rows = np.flatnonzero(changed == count)
-        sizes = totals[rows][totals[rows] != 0].reshape(len(rows), count)
-        found[rows] = _as_far(_every_sign(count), sizes).mean(axis=0)
-    rows = np.flatnonzero(changed > EXACT)
-    if rows.size:
-        rng, far = np.random.default_rng(0), np.zeros(len(rows))
-        for drawn in np.diff([*range(0, DRAWS, _BATCH), DRAWS]).tolist():
-            signs = rng.choice(np.array([-1.0, 1.0]), (drawn, totals.shape[1]))
-            far += _as_far(signs, totals[rows]).sum(axis=0)
-        found[rows] = (far + 1) / (DRAWS + 1)
-    return found
+    return np.array([_p(row[row != 0]) for row in totals])
 
 
-def _as_far(signs: Floats, sizes: Floats) -> Floats:
-    """Report where the sums with these (signs, documents) are as far from 0 as those of the (rows, documents)."""
-    observed = np.abs(sizes.sum(axis=1)) * (1 - 1e-9)  # sums in another order differ by rounding
-    return np.asarray(np.abs(signs @ sizes.T) >= observed, dtype=float)
+def fewest(among: int = 1, alpha: float = ALPHA) -> int:
+    """Return with how many changed documents, at least, a difference can be shown among so many comparisons.
+
+    The p value of k changed documents is at least 2^(1 - k), and the first step of `holm` needs alpha / among.
+    """
+    return 1 + ceil(log2(max(among, 1) / alpha) - 1e-9)
 
 
-@cache
-def _every_sign(count: int) -> Floats:
-    """Return all signs of so many documents, the first one +: the others mirror these."""
-    bits = np.arange(2 ** (count - 1))[:, None] >> np.arange(count) & 1
-    return np.asarray(1.0 - 2.0 * bits, dtype=float)
+def _p(changes: Floats) -> float:
+    """Return the p value of one row, (changed documents,) without 0.
+
+    A sum is at least as far from 0 as the one that was seen just where the changes of one sign add up to no more than
+    the smaller of the two sums that were seen; so the sets of documents are counted that do, twice.
+    """
+    sums = changes[changes > 0].sum(), -changes[changes < 0].sum()
+    if not changes.size or abs(sums[0] - sums[1]) <= 1e-9 * sum(sums):
+        return 1.0
+    sizes, minority = np.abs(changes), changes > 0 if sums[0] < sums[1] else changes < 0
+    count = _exact(sizes, min(sums)) if len(sizes) <= EXACT else _in_steps(sizes, minority)
+    return min(1.0, 2 * count)
+
+
+def _exact(sizes: Floats, most: float) -> float:
+    """Return the share of all sets whose sizes add up to `most` at the most."""
+    within = np.zeros(1)
+    for size in sizes.tolist():
+        within = np.concatenate([within, within[within <= most] + size])
+    return float((within <= most * (1 + 1e-9) + 1e-12).sum() * 0.5 ** len(sizes))
+
+
+def _in_steps(sizes: Floats, minority: np.ndarray) -> float:
+    """Return the share of all sets whose sizes, in whole steps, add up to those of the minority at the most."""
+    whole = _rounded(sizes, minority)
+    shares = np.zeros(int(whole[minority].sum()) + 1)
+    shares[0] = 1.0
+    for size in whole.tolist():
+        shares *= 0.5  # each document is in half of the sets
+        if size < len(shares):
+            shares[size:] += shares[: len(shares) - size].copy()
+    return float(shares.sum())
+
+
+def _rounded(sizes: Floats, minority: np.ndarray) -> np.ndarray:
+    """Return sizes in steps: exactly where all are multiples of one, as counts of questions are."""
+    exact: np.ndarray = np.round(sizes * 1e9).astype(np.int64)
+    exact //= max(int(np.gcd.reduce(exact)), 1)
+    if int(exact[minority].sum()) <= STEPS:
+        return exact
+    return np.asarray(np.round(sizes * (STEPS / sizes[minority].sum())), dtype=np.int64)

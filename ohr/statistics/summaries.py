@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ohr.statistics.clusters import Clusters, Floats
-from ohr.statistics.curves import TWO_ENDS, area, first_zero, r50, retention
+from ohr.statistics.curves import area, first_zero, r50, retention
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import NO_INTERVAL, Estimate, quantile
 
@@ -91,7 +91,7 @@ def curve_difference(
         second: the doses of the other, at levels of its own.
         others: (levels, n) the scores there.
         clusters: of the n questions.
-        low: start of the interval of doses, which both curves must span.
+        low: start of the interval of doses, which both curves must cover.
         high: its end.
         level: of the interval.
     """
@@ -202,7 +202,7 @@ def max_t(correlation: Floats, df: float, level: float = 0.95, seed: int = 0) ->
 
 
 def _relative(x: Floats, s: Floats, low: float, high: float) -> float:
-    return area(x, s / s[0], low, high, TWO_ENDS) if s[0] > 0 else nan
+    return area(x, s / s[0], low, high) if s[0] > 0 else nan
 
 
 def _estimated(

@@ -89,6 +89,22 @@ def test_a_model_that_answers_nonsense_is_counted(place, says):
     assert not place.out.exists()
 
 
+def test_a_model_that_is_too_small_is_called_so_with_what_its_questions_lack(place):
+    reply = [{"evidence": "It reached Skelby.", "question": "When did the line get to Skelby?", "answer": "May 1911"}]
+    built = place.build(f"writer={json.dumps({'kind': 'quizmaster', 'says': json.dumps(reply)})}")
+    written = len(built.sources.candidates)
+    assert written and not built.questions
+    assert {row.rule: row.removed for row in built.funnel.rows}["copies_the_example"] == written
+    assert built.too_weak == (
+        "the model is too small for this: name a larger one under `writer` "
+        f"(of {built.sources.asked} questions asked for 0 passed; most often {written} copies the example)"
+    )
+
+
+def test_a_model_whose_questions_pass_is_not_called_small(place):
+    assert place.build().too_weak == ""
+
+
 def test_decisions_of_a_review_are_in_the_next_build(place):
     first = place.build()
     gone, changed = first.questions[:2]

@@ -1,9 +1,13 @@
 """`ohr compare`, and the block of losses, repeats and hypotheses that a run prints first."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from ohr.cli.display.comparison import say_pairs
+from ohr.results.derived.comparison import Side, compare_sides
+from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
 AGAIN = """\
@@ -43,6 +47,33 @@ def test_two_conditions_are_compared_on_their_questions(ohr, there):
     assert pair["first"]["mean"] == pytest.approx(sum(clean) / len(clean))
     assert pair["lost"] == pytest.approx((sum(clean) - sum(noisy)) / len(clean))
     assert pair["n"] == found["questions"] == len(clean)
+
+
+def test_rows_about_fewer_questions_are_named_with_their_number(there, capsys):
+    (folder,) = (there / "runs" / "small").glob("*-*")
+    found = compare_sides(*(Side(Run(folder), name) for name in ("ground_truth", "formatting-0.6")), ("lcs",))
+    say_pairs(found)
+    assert "only" not in capsys.readouterr().out
+    (pair,) = found.pairs  # as if some questions had no evidence
+    few = replace(pair.found, difference=replace(pair.found.difference, n=9, documents=8))
+    say_pairs(replace(found, pairs=[replace(pair, found=few)]))
+    assert f"on 9 questions in 8 documents only, the others have no such score: {pair.label}" in capsys.readouterr().out
+
+
+def test_two_conditions_of_a_run_have_its_verdict_among_the_conditions_of_their_pipeline(ohr, there):
+    _, judged = compared(ohr, "small:ground_truth", "small:formatting-0.6")
+    assert [line.partition(":")[0] for line in judged["within_run"]] == [
+        "retrieval lcs page/bm25",
+        "overall f1 page/bm25/extractive",
+        "generation f1 extractive",
+    ]
+    # four documents give no interval, and what is identical has none
+    assert all(line.endswith(" among the 2 conditions of its pipeline") for line in judged["within_run"])
+    said = ohr("compare", "small:ground_truth", "small:formatting-0.6").stdout.splitlines()
+    assert [line for line in said if ": in the run, " in line] == judged["within_run"]
+    # the run judges a condition beside the clean text, not beside another condition or another run
+    for sides in (("small:formatting-0.1", "small:formatting-0.6"), ("small:formatting-0.6", "small:ground_truth")):
+        assert compared(ohr, *sides)[1]["within_run"] == []
 
 
 def test_a_run_does_not_differ_from_itself(ohr, there):
@@ -149,9 +180,11 @@ def test_a_condition_may_not_have_the_name_of_a_repeat(home, ohr):
 
 def test_a_plan_says_what_the_design_can_find(ohr, there):
     plain = ohr("plan", "small.yaml")
-    assert "too few documents to find any loss" in plain.stdout or "finds a loss of about" in plain.stdout
+    # two comparisons of a pipeline are judged together, and the spec has four documents
+    assert "can show no loss, however large: 7 documents are the fewest that can show anything" in plain.stdout
     found = json.loads(ohr("plan", "small.yaml", "--detect", "0.05", "--equivalent", "0.05", "--json").stdout)
-    counts = {(row["draws"], row["per_document"]): row["documents"] for row in found["detects"]["needed"]}
+    counts = {(row["draws"], row["per_document"]): row["documents"][1] for row in found["detects"]["needed"]}
     least, most = min(counts.values()), max(counts.values())
     assert 5 < least < most
+    assert all(low < high for low, high in (row["documents"] for row in found["detects"]["needed"]))
     assert len(found["detects"]["needed_to_show"]) == 9

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ohr.cli.display.console import as_lines, fits, grouped, say_first, say_json, say_table
-from ohr.cli.display.progress import Bars, Lines, bars
+from ohr.cli.display.progress import Bars, Lines, _display, bars, pace
 from ohr.engine.ledger import Failure
 from ohr.engine.progress import counting
 from ohr.report.views.scores import curve
@@ -173,6 +173,28 @@ def test_a_log_shows_the_progress_of_a_step_when_time_has_passed(capsys, monkeyp
     message = capsys.readouterr().err.splitlines()
     assert len(message) == 1
     assert message[0].startswith("ocr: 2 of 3 (")
+
+
+@pytest.mark.parametrize(("rate", "words"), [(12.34, "12.3/s"), (0.05, "0.1/s"), (0.016, "62 s each"), (0.0, "0.0/s")])
+def test_a_slow_pace_is_in_seconds_for_each_item(rate, words):
+    assert pace(rate) == words
+
+
+def test_bars_of_slow_work_are_first_and_what_waits_for_it_has_no_time_left():
+    display = _display()
+    shown = Bars(display)
+    for phase in ("making documents", "answering", "reading pages"):
+        shown.update(phase, 0, 10)
+        shown.update(phase, 2, 10)
+    (table,) = display.get_renderables()
+    assert [str(cell) for cell in table.columns[0].cells] == [
+        "reading pages", "answering", "making documents"
+    ]  # fmt: skip
+    assert [bool(str(cell)) for cell in table.columns[-1].cells] == [True, True, False]
+    shown.update("reading pages", 10, 10)
+    shown.update("answering", 10, 10)
+    (table,) = display.get_renderables()
+    assert [bool(str(cell)) for cell in table.columns[-1].cells] == [True]
 
 
 def test_a_bar_shows_what_is_done_and_goes_when_the_phase_ends():

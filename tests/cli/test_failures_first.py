@@ -40,14 +40,14 @@ def broken(home, ohr):
 
 def test_the_summary_says_that_too_much_failed_and_what_helps(broken):
     lines = broken("error").stdout.splitlines()
-    assert lines[0].startswith("2 of 2 comparisons cannot be judged: more than 10% of the questions failed")
+    text = " ".join(" ".join(lines).split())
+    first, second = (text.index(part) for part in (" items failed, ", "2 of 2 comparisons cannot be judged: more than"))
+    assert first < 10 and first < second < text.index(" condition ")
     assert [line.split("  ")[-1] for line in lines if line.startswith("formatting")] == [
         "not judged: too much failed"
     ] * 2
     assert len(lines) <= 25
     assert max(len(line) for line in lines if "runs/" not in line) <= 100
-    text = " ".join(" ".join(lines).split())
-    assert " items failed, " in text
     assert "the key is wrong. Repair that and run the spec again: only what failed is done again." in text
 
 

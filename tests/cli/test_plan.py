@@ -5,7 +5,9 @@ from math import ceil, inf
 import pytest
 
 from ohr.cli.display.design import enough_sentence
+from ohr.messages.wording import ranged
 from ohr.runner.power import Design, Enough
+from ohr.statistics.planning import Range
 
 
 def test_a_plan_before_the_first_run_has_everything_left(ohr):
@@ -122,14 +124,19 @@ def test_a_plan_says_how_many_documents_losses_need(ohr):
     done = ohr("plan", "small.yaml").stdout
     (line,) = [line for line in done.splitlines() if "needs" in line]
     assert line.startswith("with ")
-    needs = [int(number.replace(",", "")) for number in re.findall(r"points needs ([\d,]+) documents", line)]
+    needs = re.findall(r"points needs ([\d,]+ to [\d,]+ documents) \(([\d,]+ to [\d,]+ questions)\)", line)
     detected = json.loads(ohr("plan", "small.yaml", "--detect", "0.05", "--json").stdout)["detects"]
     size = detected["size"]
     same = [row for row in detected["needed"] if row["per_document"] == size["per_document"] and row["draws"] == 3]
-    assert [each["documents"] for each in detected["enough"]] == needs
-    assert needs[1] == same[0]["documents"]
-    assert needs == sorted(needs)
-    assert [each["questions"] for each in detected["enough"]] == [ceil(n * size["per_document"]) for n in needs]
+    ends = [each["documents"] for each in detected["enough"]]
+    questions = [[ceil(end * size["per_document"]) for end in range_] for range_ in ends]
+    assert needs == [
+        (ranged(documents, "document"), ranged(asked, "question"))
+        for documents, asked in zip(ends, questions, strict=True)
+    ]
+    assert ends[1] == same[0]["documents"]
+    assert ends == sorted(ends) and all(low < high for low, high in ends)
+    assert [each["questions"] for each in detected["enough"]] == questions
     assert "points needs" not in ohr("plan", "small.yaml", "--detect", "0.05").stdout
 
 
@@ -141,10 +148,12 @@ def test_a_loss_is_found_among_the_comparisons_that_are_judged_together(ohr):
         for more in (("--set", "knowledge_bases.1.text_noise.rate=0.5"), sets)
     )
     assert few["size"]["comparisons"] == {"retrieval": 1, "generation": 1, "overall": 1}
-    assert many["size"]["comparisons"] == {"retrieval": 10}
+    assert many["size"]["comparisons"] == {"retrieval": 5}  # of each retriever: it is no comparison of the other's
+    assert (few["fewest"], many["fewest"]) == (6, 8)
     for fewer, more in zip(few["enough"], many["enough"], strict=True):
-        assert fewer["documents"] < more["documents"] < 3 * fewer["documents"]
-    assert ", 10 comparisons judged together) " in ohr("plan", "small.yaml", *sets).stdout
+        for end in (0, 1):
+            assert fewer["documents"][end] < more["documents"][end] < 3 * fewer["documents"][end]
+    assert ", 5 comparisons judged together) " in ohr("plan", "small.yaml", *sets).stdout
 
 
 @pytest.mark.parametrize(
@@ -157,7 +166,7 @@ def test_a_loss_is_found_among_the_comparisons_that_are_judged_together(ohr):
 def test_a_design_that_compares_nothing_finds_no_loss(ohr, bases, warning):
     sets = ("--set", f"knowledge_bases={bases}")
     report = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
-    assert set(report["detects"]["finds"].values()) <= {None, inf}
+    assert all(set(ends) <= {None, inf} for ends in report["detects"]["finds"].values())
     printed = ohr("plan", "small.yaml", *sets).stdout
     assert "finds no loss: it compares nothing with clean text" in printed
     assert "a loss of 10 points" not in printed
@@ -170,10 +179,15 @@ def test_a_design_that_compares_nothing_finds_no_loss(ohr, bases, warning):
 
 def test_a_loss_that_no_number_of_documents_finds_needs_more_draws():
     size = Design(20, 3.0, 0.0, 1)
-    sentence = enough_sentence([Enough(0.1, 1234.0, 3702.0), Enough(0.02, inf, inf)], size)
-    assert sentence == (
-        "with 3.0 questions each, a loss of 10 points needs 1,234 documents (3,702 questions); one of 2 points needs "
-        "more draws: no number of documents suffices"
+    losses = [
+        Enough(0.1, Range(1234.0, 2010.0), Range(3702.0, 6030.0)),
+        Enough(0.05, Range(5000.0, inf), Range(15000.0, inf)),
+        Enough(0.02, Range(inf, inf), Range(inf, inf)),
+    ]
+    assert enough_sentence(losses, size) == (
+        "with 3.0 questions each, a loss of 10 points needs 1,300 to 2,100 documents (3,800 to 6,100 questions); one "
+        "of 5 points needs 5,000 documents or more (15,000 questions or more); one of 2 points needs more draws: no "
+        "number of documents suffices"
     )
 
 

@@ -16,12 +16,12 @@ def files(home):
     for name, skill in SKILLS.items():
         rng = random.Random(name)
         lines = [
-            f"q{topic} Q0 {document} 1 {rng.random() + skill * (document == 'r'):.4f} {name}"
+            f"q{topic} Q0 {document} 1 {rng.random() + skill * document.startswith('r'):.4f} {name}"
             for topic in range(40)
-            for document in ("r", "a", "b", "c", "d")
+            for document in (f"r{topic}", "a", "b", "c", "d")
         ]
         (home / f"{name}.trec").write_text("\n".join(lines) + "\n")
-    (home / "qrels.txt").write_text("".join(f"q{topic} 0 r 1\n" for topic in range(40)))
+    (home / "qrels.txt").write_text("".join(f"q{topic} 0 r{topic} 1\n" for topic in range(40)))
     (home / "map.tsv").write_text("".join(f"q{topic}\td{topic // 2}\n" for topic in range(40)))
     return home
 
@@ -51,11 +51,11 @@ def suite(content):
 def test_runs_are_scored_and_compared_with_the_first(files, ohr):
     result = ohr("score", "hits", "bm25.trec", "dense.trec", "weak.trec", "--qrels", "qrels.txt")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.startswith("3 runs, 40 topics, each by itself: --clusters FILE says")
     lines = result.stdout.splitlines()
-    assert lines[1] == "notes:"
-    assert "with fewer documents for each topic than the largest cutoff (100) counts: bm25.trec (" in lines[2]
-    assert [line.split()[0] for line in lines[3:7]] == ["run", "bm25.trec", "dense.trec", "weak.trec"]
+    assert lines[:2] == ["3 runs, 40 topics, each by itself", "notes:"]
+    assert lines[2].endswith("intervals are too short and p too small; --clusters FILE says which are")
+    assert "with fewer documents for each topic than the largest cutoff (100) counts: bm25.trec (" in lines[3]
+    assert [line.split()[0] for line in lines[4:8]] == ["run", "bm25.trec", "dense.trec", "weak.trec"]
     assert "weak.trec nDCG@10" in result.stdout
     assert "B scores less in " in result.stdout
     found = json.loads(ohr("score", "hits", "bm25.trec", "weak.trec", "--qrels", "qrels.txt", "--json").stdout)
@@ -64,7 +64,7 @@ def test_runs_are_scored_and_compared_with_the_first(files, ohr):
     pair = found["comparison"]["pairs"][2]
     assert (pair["metric"], pair["verdict"]) == ("RR", "worse")
     assert pair["lost"] == pytest.approx(first - second)
-    assert f"{100 * first:.2f}" in lines[4]
+    assert f"{100 * first:.2f}" in lines[5]
 
 
 def test_one_run_has_means_only_and_scores_per_topic(files, ohr):
@@ -90,8 +90,23 @@ def test_compare_takes_several_measures_and_says_where_documents_are_few(files, 
     assert "few documents (RR): read intervals with care" in printed
 
 
+def test_topics_of_one_document_make_a_difference_open_and_those_by_themselves_are_warned_of(home, ohr):
+    topics = [f"q{topic}" for topic in range(60)]
+    lost = {f"q{topic}" for topic in (0, 1, 2, 3, 5, 6, 7)}  # of two documents
+    for name, worse in (("a.trec", set()), ("b.trec", lost)):
+        lines = [f"{topic} Q0 {'x' if topic in worse else f'd{int(topic[1:]) // 5}#2'} 1 1 t\n" for topic in topics]
+        (home / name).write_text("".join(lines))
+    (home / "qrels.txt").write_text("".join(f"{topic} 0 d{int(topic[1:]) // 5}#2 1\n" for topic in topics))
+    (home / "alone.tsv").write_text("".join(f"{topic}\t{topic}\n" for topic in topics))
+    words = ("compare", "a.trec", "b.trec", "--qrels", "qrels.txt", "--metric", "RR", "--json")
+    shared, alone = (json.loads(ohr(*words, *more).stdout) for more in ((), ("--clusters", "alone.tsv")))
+    assert (shared["documents"], shared["pairs"][0]["verdict"]) == (12, "open")
+    assert (alone["documents"], alone["pairs"][0]["verdict"]) == (60, "worse")
+    assert shared["notes"][0].startswith("topics that share a relevant document count as questions about one document")
+
+
 def test_few_topics_give_no_interval_and_no_verdict(files, ohr):
-    (files / "few.txt").write_text("".join(f"q{topic} 0 r 1\n" for topic in range(4)))
+    (files / "few.txt").write_text("".join(f"q{topic} 0 r{topic} 1\n" for topic in range(4)))
     result = ohr("score", "hits", "bm25.trec", "weak.trec", "--qrels", "few.txt", "--measure", "RR")
     assert result.exit_code == 0
     assert "Fewer than 5 topics give no interval." in " ".join(result.stdout.split())

@@ -55,6 +55,8 @@ def test_a_stopped_run_says_so_and_has_no_time_left(running, ohr):
     folder.stop("out of paper")
     lines = ohr("status", str(folder.path)).stdout.splitlines()
     assert lines[0].endswith(": stopped: out of paper") and lines[2].split() == ["reading", "pages", "1", "8", "0.0/s"]
+    shown = json.loads(ohr("status", str(folder.path), "--json").stdout)
+    assert (shown["time_left"], [phase["left"] for phase in shown["phases"]]) == ("", [None])
 
 
 def test_an_unknown_run_is_refused(ohr):

@@ -50,6 +50,7 @@ def test_ids_with_blanks_are_read_between_tabs(file):
     found = read_qrels(file("query-id\tcorpus-id\tscore\nq 1\td/1 a\t1\nq2\td2\t0\n"))
     assert found.grades == {"q 1": {"d/1 a": 1}, "q2": {"d2": 0}}
     assert read_run(file("q 1\tQ0\td 1\t1\t0.5\ta run\n")).scores(["q 1"]) == {"q 1": {"d 1": 0.5}}
+    assert read_run(file("q 1\tQ0\td\t1\t0.5\tbm25\tmore\n")).scores(["q 1"]) == {"q 1": {"d": 0.5}}
 
 
 def test_grades_below_0_and_equal_lines_are_counted(file):
@@ -95,6 +96,8 @@ def test_what_is_wrong_with_judgments_is_said(file, content, message):
         RUN.replace("\n", "\r\n"),
         "\ufeff# a remark\n" + RUN,
         "qid Q0 docno rank score name\n" + RUN,
+        RUN[:-1] + " and what follows\n",
+        RUN.replace(" ", "\t").replace("\n", "\tmore\n"),
         gzip.compress(RUN.encode(), mtime=0),
     ],
 )

@@ -139,4 +139,9 @@ def test_a_missing_folder_is_reported(tmp_path):
 def test_a_folder_without_results_is_reported(tmp_path):
     with pytest.raises(PluginError) as caught:
         Precomputed(root=tmp_path).check()
-    assert str(caught.value) == f"ocr precomputed: {tmp_path} holds no <domain>/<document>.json"
+    lacks = f"ocr precomputed: {tmp_path} holds no <domain>/<document>.json"
+    assert str(caught.value) == lacks
+    (tmp_path / "lease.txt").write_text("It began in 1964.")
+    with pytest.raises(PluginError) as caught:
+        Precomputed(root=tmp_path).check()
+    assert str(caught.value) == f"{lacks}, but texts, which `format: markdown` reads"

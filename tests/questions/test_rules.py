@@ -8,8 +8,10 @@ from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence
 from ohr.questions.numbers import numbers
 from ohr.questions.rules import RULES
-from ohr.questions.texts import Texts
+from ohr.questions.rules.example import EXAMPLE_NAMES
+from ohr.questions.texts import Texts, letters
 from ohr.questions.verify import verify
+from ohr.questions.writing.templates import parts_of
 
 LEASE = (
     "The rent of Berth 3 is 1,200,000 florins a year.\n\n"
@@ -49,6 +51,20 @@ def test_sound_candidates_survive_with_the_places_of_their_evidence():
     first = funnel.survivors[0].evidence[0]
     assert LEASE[first.start : first.end] == first.text
     assert all(row.removed == 0 and row.left == 2 for row in funnel.rows)
+
+
+def test_a_question_about_the_example_of_the_prompt_is_removed_unless_its_document_has_the_name():
+    asked = replace(RENT, question="How much is the rent of Berth 3 at SKELBY a year?")
+    assert removed(asked) == {"rent": "copies_the_example"}
+    assert removed(replace(asked, origin="imported")) == {}
+    there = {**TRUTH, "law/lease": [replace(TRUTH["law/lease"][0], text=f"{LEASE} Skelby"), TRUTH["law/lease"][1]]}
+    assert not verify([asked], there).removals
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_names_of_each_example_are_known(language):
+    for example in parts_of(language).example.values():
+        assert sum(letters(name).text in letters(example).text for name in EXAMPLE_NAMES), example
 
 
 def test_passages_are_the_words_of_their_page_and_those_that_overlap_one():

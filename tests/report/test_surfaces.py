@@ -23,7 +23,9 @@ from ohr.report.exports.latex import latex
 from ohr.report.exports.markdown import markdown
 from ohr.report.exports.summary_csv import views_csv
 from ohr.report.figures.conditions import read_sections
+from ohr.report.headlines import ACTIVITY
 from ohr.report.leaderboard.runs import run_leaderboards
+from ohr.report.summary import summarize
 from ohr.report.views.boards import leaderboard
 from ohr.report.views.losses import losses_by_pipeline
 from ohr.report.views.scores import curve, curve_points, means_by, rows_by
@@ -132,23 +134,39 @@ def study(tmp_path_factory):
 
 # --- what each place says -----------------------------------------------------------------------------------
 #
-# A quantity is named by noise, stage, metric and one of: clean, mean, lost, low, high, pairs, failed, n, less, more.
+# A quantity is named by noise, stage, metric and one of: clean, mean, lost, low, high, pairs, failed, n, less, more;
+# and for all conditions of a pipeline together: wide_low, wide_high, and among, how many.
 
 
 def of_summary_csv(study):
     found = {}
     names = {"clean": "clean_mean", "mean": "mean", "lost": "lost", "low": "lost_low", "high": "lost_high"}
     names |= {"pairs": "pairs", "failed": "failed", "n": "n", "less": "questions_lost", "more": "questions_gained"}
+    names |= {"among": "comparisons", "wide_low": "lost_wide_low", "wide_high": "lost_wide_high", "p": "lost_p"}
     with (study.folder / "summary.csv").open(newline="") as opened:
         for row in csv.DictReader(opened):
             if (row["by"], row["group"]) == ("evidence_source", "all") and row["noise"] in CONDITIONS:
                 for name, column in names.items():
                     found[row["noise"], row["stage"], row["metric"], name] = float(row[column] or "nan")
+    for stage, metric in ALL:
+        ends_of_holm(found, stage, metric)
     return found
 
 
+def ends_of_holm(numbers, stage, metric):
+    """Move the ends of intervals that hold for all to 0 where Holm's method shows a difference and they hold 0."""
+    known = sorted((numbers[noise, stage, metric, "p"], noise) for noise in CONDITIONS)
+    steps = [(p, noise) for p, noise in known if p == p]
+    shown = True
+    for place, (p, noise) in enumerate(steps):
+        shown = shown and (len(CONDITIONS) - place) * p <= 0.05
+        low, high = (numbers[noise, stage, metric, end] for end in ("wide_low", "wide_high"))
+        if shown and low <= 0 <= high:
+            numbers[noise, stage, metric, "wide_low" if low + high > 0 else "wide_high"] = 0.0
+
+
 def of_python(study):
-    names = ("clean", "mean", "lost", "low", "high", "pairs", "failed")
+    names = ("clean", "mean", "lost", "low", "high", "pairs", "failed", "wide_low", "wide_high", "among")
     rows = load_run(study.folder).frame("losses", library="arrow", group="all").to_pylist()
     rows = [{name: nan if value is None else value for name, value in row.items()} for row in rows]
     found = {(r["noise"], r["stage"], r["metric"], name): r[name] for r in rows for name in names}
@@ -171,11 +189,26 @@ def of_compare(study):
     return found
 
 
+def of_compare_within_the_run(study):
+    """Read the interval of the run: that of a comparison's own rows holds for these."""
+    numbers = {}
+    for noise in CONDITIONS:
+        compared = json.loads(study.ohr("compare", "study:ground_truth", f"study:{noise}", "--json").stdout)
+        for line in compared["within_run"]:
+            place, ends = (noise, *line.split()[:2]), re.search(r"\[(.+), (.+)\], holds for all (\d+)$", line)
+            numbers[*place, "among"] = float(re.search(r"among the (\d+) conditions", line)[1])
+            if ends:
+                assert float(ends[3]) == numbers[*place, "among"]
+                numbers |= {(*place, "wide_low"): float(ends[1]), (*place, "wide_high"): float(ends[2])}
+    return numbers
+
+
 def of_export(study):
     found = {}
     for row in csv.DictReader(StringIO(study.ohr("export", "study", "--csv", "-").stdout, newline="")):
         if (row["by"], row["group"]) == ("evidence_source", "all") and row["noise"] in CONDITIONS:
             about = {"clean": row["clean_mean"], "mean": row["mean"], "lost": row["lost"], "n": row["n"]}
+            about |= {"among": row["comparisons"]}
             place = row["noise"], row["stage"], row["metric"]
             found |= {(*place, name): float(value) for name, value in about.items()}
     return found
@@ -189,6 +222,7 @@ def of_figures(study):
                 if row.loss is not None:
                     about = {"mean": row.point.mean, "n": row.point.n, "clean": row.loss.clean, "lost": row.loss.lost}
                     about |= {"low": row.loss.low, "high": row.loss.high, "pairs": row.loss.pairs}
+                    about |= {name: getattr(row.loss, name) for name in ("wide_low", "wide_high", "among")}
                     place = row.point.noise, row.point.stage, metric
                     found |= {(*place, name): value for name, value in about.items()}
     return found
@@ -198,11 +232,16 @@ def of_loss_table(rows):
     """Read the rows of a table of losses, by header; the interval is in brackets or in columns of its own."""
     found = {}
     for row in rows:
-        lost, low, high, *_ = (*map(float, re.findall(r"-?[\d.]+", row["lost [95% interval]"])), nan, nan)
+        header = "lost [95% interval, alone]"
+        lost, low, high, *_ = (*map(float, re.findall(r"-?[\d.]+", row[header])), nan, nan)
         about = {"clean": row["clean"], "mean": row["score"], "lost": lost}
-        about |= {"low": row.get("lost [95% interval] low", low) or nan}
-        about |= {"high": row.get("lost [95% interval] high", high) or nan}
-        about |= {"pairs": row["compared"], "less": row["questions that lost"], "more": row["gained"]}
+        about |= {"low": row.get(f"{header} low", low) or nan}
+        about |= {"high": row.get(f"{header} high", high) or nan}
+        less, more = re.fullmatch(r"'?-(\d+) \+(\d+)", row["questions"]).groups()
+        about |= {"pairs": row["compared"], "less": less, "more": more}
+        if row["holds for all"]:
+            ends = re.fullmatch(r"\[(.+), (.+)\] of (\d+)", row["holds for all"]).groups()
+            about |= dict(zip(("wide_low", "wide_high", "among"), ends, strict=True))
         place = row["condition"], row["stage"], row["metric"]
         found |= {(*place, name): float(value) for name, value in about.items()}
     return found
@@ -216,6 +255,19 @@ def of_report(study):
         rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr.*?</tr>", table)[1:]]
         losses += [dict(zip(headers, row, strict=True)) for row in rows if "detectable" in headers]
     return of_loss_table(losses)
+
+
+def of_first_screen(study):
+    """Read the verdicts that the screen, the page and a figure begin with: a cell for each condition and stage."""
+    metrics = {"retrieval": "lcs", "answers from the right page": "f1", "answers end to end": "f1"}
+    stages = {words: stage for stage, words in ACTIVITY.items()}
+    summary, numbers = summarize(Run(study.folder)), {}
+    for line in summary.lines:
+        for words, cell in zip(summary.stages, line.cells, strict=True):
+            about = {"clean": cell.clean, "among": cell.among, "wide_low": cell.low, "wide_high": cell.high}
+            about |= {"mean": cell.left} if cell.is_judged else {}
+            numbers |= {(line.noise, stages[words], metrics[words], name): value for name, value in about.items()}
+    return numbers
 
 
 def of_leaderboard(study):
@@ -232,7 +284,14 @@ def of_leaderboard(study):
 
 
 def of_table_csv(study):
-    return of_loss_table(csv.DictReader(exported(study, "cost", "csv").splitlines()))
+    numbers = of_loss_table(csv.DictReader(exported(study, "cost", "csv").splitlines()))
+    return {name: value for name, value in numbers.items() if not name[-1].startswith("wide_")}
+
+
+def of_ends_in_table_csv(study):
+    """Read the interval that holds for all, which is a text there."""
+    numbers = of_loss_table(csv.DictReader(exported(study, "cost", "csv").splitlines()))
+    return {name: value for name, value in numbers.items() if name[-1] in ("wide_low", "wide_high", "among")}
 
 
 def of_table_markdown(study):
@@ -243,7 +302,8 @@ def of_table_markdown(study):
 
 def of_table_latex(study):
     lines = [line.strip() for line in exported(study, "cost", "latex").splitlines() if line.endswith(r" \\")]
-    headers, *rows = (line.removesuffix(r" \\").replace(r"\%", "%").replace("$-$", "-").split(" & ") for line in lines)
+    plain = (line.removesuffix(r" \\").replace(r"\%", "%").replace("$-$", "-").replace("{}", "") for line in lines)
+    headers, *rows = (line.split(" & ") for line in plain)
     return of_loss_table(dict(zip(headers, row, strict=True)) for row in rows)
 
 
@@ -342,7 +402,8 @@ PLACES = {
     of_python: (1e-9, 90), of_compare: (1e-5, 70), of_export: (1e-5, 36), of_figures: (1e-5, 65),
     of_report: (0.00051, 80), of_screen: (0.0051, 50), of_curve_on_screen: (0.0051, 10), of_json_of_run: (1e-5, 20),
     of_show: (0.00006, 20), of_score: (1e-5, 6), of_score_on_screen: (0.000051, 5),
-    of_leaderboard: (0.00051, 6), of_table_csv: (1e-5, 80),
+    of_compare_within_the_run: (0.00051, 20), of_leaderboard: (0.00051, 6), of_first_screen: (1e-5, 20),
+    of_table_csv: (1e-5, 70), of_ends_in_table_csv: (0.00051, 18),
     of_table_markdown: (0.00051, 80), of_table_latex: (0.00051, 80), of_table_of_scores: (1e-5, 20),
     of_table_by_stage: (1e-5, 12),
 }  # fmt: skip
@@ -357,6 +418,13 @@ def test_each_place_shows_the_numbers_of_the_summary(study, place):
     assert len(shared) >= least
     wrong = {n: (v, known[n]) for n, v in shared.items() if v != pytest.approx(known[n], abs=near + 1e-5, nan_ok=True)}
     assert not wrong
+
+
+def test_two_conditions_are_a_family_at_each_stage(study):
+    known = of_summary_csv(study)
+    assert {known[noise, *place, "among"] for noise in CONDITIONS for place in ALL} == {2}
+    ends = {known[noise, *place, end] for noise in CONDITIONS for place in ALL for end in ("low", "wide_low")}
+    assert len({end for end in ends if end == end}) > 6  # the interval that holds for all is no copy of the other
 
 
 def test_the_tables_of_the_screen_have_the_same_cells_in_every_form(study):

@@ -3,6 +3,7 @@
 import io
 import random
 import sys
+from math import log2
 
 import ir_measures
 import pytest
@@ -12,6 +13,7 @@ from ohr.errors import DataError, MissingExtra
 from ohr.files.trec import read_qrels, read_run
 from ohr.results.derived.hits import compare_hits, read_hits
 from ohr.results.derived.measures import Measures
+from ohr.results.derived.topics import shared_documents
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare, holm
 
@@ -65,6 +67,29 @@ def test_scores_are_those_of_ir_measures_and_of_trec_eval_on_random_runs(judgmen
                 assert scores[ready.names.index(name)].tolist() == values
 
 
+MANY = (*NAMES, "nDCG(gains={1:0,3:7})@10", "nDCG(gains={1:2})", "IPrec@0.1", "IPrec@0.101", "SetF", "SetF(beta=2.0)")
+
+
+def test_a_measure_scores_the_same_alone_and_beside_others(tmp_path):
+    rng, qrels, path = random.Random(1), tmp_path / "qrels", tmp_path / "run"
+    for _ in range(10):
+        qrels.write_text(random_qrels(rng))
+        path.write_text(random_run(rng))
+        judgments, run = read_qrels(qrels), read_run(path)
+        alone = {name: Measures([name], judgments).scores(run)[0].tolist() for name in MANY}
+        names = rng.sample(MANY, rng.randint(2, len(MANY)))
+        assert Measures(names, judgments).scores(run).tolist() == [alone[name] for name in names]
+
+
+def test_gains_count_beside_another_ndcg(tmp_path):
+    qrels, path = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("q1 0 d1 1\nq1 0 d2 3\n")
+    path.write_text("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\n")
+    ready = Measures(["nDCG@10", "nDCG(gains={1:0,3:7})@10"], read_qrels(qrels))
+    plain, gained = (1 + 3 / log2(3)) / (3 + 1 / log2(3)), 1 / log2(3)
+    assert ready.scores(read_run(path))[:, 0].tolist() == pytest.approx([plain, gained])
+
+
 @pytest.fixture
 def file(tmp_path):
     def write(name, content):
@@ -75,16 +100,42 @@ def file(tmp_path):
 
 
 def made_up(seed, skill, topics=40):
-    """Lines of a run that finds each topic's relevant document, `r`, at a random place; better with more skill."""
+    """Lines of a run that finds each topic's relevant document, `r0` of `q0`, at a random place; better with skill."""
     rng = random.Random(seed)
     return "".join(
-        f"q{topic} Q0 {name} 0 {rng.random() + (skill if name == 'r' else 0):.4f} {seed}\n"
+        f"q{topic} Q0 {name} 0 {rng.random() + (skill if name.startswith('r') else 0):.4f} {seed}\n"
         for topic in range(topics)
-        for name in ("r", "a", "b", "c")
+        for name in (f"r{topic}", "a", "b", "c")
     )
 
 
-QRELS = "".join(f"q{topic} 0 r 1\n" for topic in range(40))
+QRELS = "".join(f"q{topic} 0 r{topic} 1\n" for topic in range(40))
+
+
+def clustered(qrels, file):
+    judgments = read_qrels(file("qrels", qrels))
+    clusters, kind, (note,) = shared_documents(list(judgments.grades), judgments)
+    return clusters.documents.tolist(), kind, note
+
+
+def test_topics_that_share_a_relevant_document_are_of_one_cluster(file):
+    # pages of one document, a topic about two documents, and a grade of 0 that says nothing
+    qrels = "a 0 x#1 1\nb 0 x#2 1\nb 0 y#1 0\nc 0 y#1 2\nd 0 z 1\nd 0 z2#0_1 1\ne 0 z2#0_9 1\nf 0 x#1 0\n"
+    codes, kind, note = clustered(qrels, file)
+    assert kind == "document"
+    assert codes[0] == codes[1] and codes[3] == codes[4] and len(set(codes)) == 4
+    assert note.endswith("--clusters FILE says it otherwise")
+
+
+def test_topics_that_share_none_or_are_chained_are_by_themselves_with_a_note(file):
+    apart = clustered("".join(f"q{topic} 0 d{topic} 1\n" for topic in range(20)), file)
+    chain = "".join(f"q{topic} 0 d{topic} 1\nq{topic} 0 d{topic + 1} 1\n" for topic in range(20))
+    chained = clustered(chain, file)
+    for codes, kind, note in (apart, chained):
+        assert (len(set(codes)), kind) == (20, "topic")
+        assert "intervals are too short and p too small" in note
+    assert chained[2].startswith("20 topics share relevant documents")
+    assert set(clustered("".join(f"q{topic} 0 d#{topic} 1\n" for topic in range(20)), file)[0]) == {0}
 
 
 def test_means_and_comparisons_are_those_of_the_statistics(file):
@@ -101,8 +152,8 @@ def test_means_and_comparisons_are_those_of_the_statistics(file):
         assert (pair.found.difference.low, pair.found.p) == pytest.approx((alone.difference.low, alone.p), nan_ok=True)
     assert [pair.verdict for pair in found.pairs] == ["worse", "worse", "identical", "identical"]
     assert [pair.p_holm for pair in found.pairs] == pytest.approx(
-        holm([pair.found.p for pair in found.pairs]), nan_ok=True
-    )
+        holm([pair.found.p for pair in found.pairs], 4), nan_ok=True
+    )  # the run with the same scores is two of the four comparisons
     assert (found.questions, found.documents, found.cluster) == (40, 20, "document")
     assert hits.means()[0][0].mean == pytest.approx(hits.scores[0, 0].mean())
     assert hits.means()[0][0].documents == 20

@@ -84,10 +84,36 @@ def test_names_that_all_losses_share_are_left_away(swept):
 
 def test_the_headline_names_the_largest_loss(swept):
     first, largest = headline(Run(swept))
-    assert first == f"Retrieval (LCS): all 8 comparisons with clean text show a loss{TOGETHER}."
+    together = TOGETHER.replace(")", ", for each pipeline by itself)")
+    assert first == f"Retrieval (LCS): all 8 comparisons with clean text show a loss{together}."
     assert "blur at 0.8 with bm25 costs 48.0 points (100.0 to 52.0" in largest
-    assert "wide enough for all 8 comparisons" in largest
+    assert ", holds for all 4 comparisons)" in largest
     assert "96 of 120 questions score less and 0 more" in largest
+
+
+def test_the_comparisons_of_one_pipeline_are_one_family(swept):
+    losses = read_losses(Run(swept))
+    assert {loss.among for loss in losses} == {4}  # four levels; the other retriever does not count
+    for retriever in ("bm25", "dense"):
+        mine = sorted((loss for loss in losses if loss.retriever == retriever), key=lambda loss: loss.p)
+        steps = [(4 - place) * loss.p for place, loss in enumerate(mine)]  # Holm's, by hand
+        assert [loss.p_holm for loss in mine] == pytest.approx(np.maximum.accumulate(steps))
+    rows = {row["stage"]: row["comparisons"] for row in read_rows(swept / "summary.parquet", group="all", metric="lcs")}
+    assert rows == {"retrieval": 4}
+
+
+def test_identical_scores_count_in_their_family(runs):
+    run = runs.make(24)
+    for condition, share in (("clean", 0.0), ("blur-1", 0.5), ("blur-2", 0.0), ("blur-3", 0.0)):
+        base = run.base(condition, kind="none" if condition == "clean" else "semantic", level=condition[-1])
+        run.page_scores(base, [1.0] * 24)
+        run.score(base, {"lcs": [1.0 - share * (number % 12 < 7) for number in range(24)]})
+    losses = {loss.condition: loss for loss in read_losses(Run(finished(run)))}
+    assert {loss.among for loss in losses.values()} == {3}
+    assert [losses[f"blur-{level}"].verdict for level in (1, 2, 3)] == ["worse", "identical", "identical"]
+    lost = losses["blur-1"]
+    assert (lost.p, lost.p_holm) == pytest.approx((2 / 128, 6 / 128))  # seven documents lose, and none gains
+    assert lost.is_loss and lost.fewest == 7 and isnan(losses["blur-2"].p_holm)
 
 
 def test_questions_without_clean_text_are_in_no_pair(runs):
@@ -112,6 +138,56 @@ def test_a_run_without_clean_text_says_so(runs):
     folder = finished(run)
     assert read_losses(Run(folder)) == []
     assert headline(Run(folder)) == ["This run cannot show a cost of noise: it has no condition without noise."]
+
+
+def scans(run, values, noise="blur"):
+    """Write a run of scans: pages as they are, and with noise, each read by the same engine; no clean text."""
+    bases = []
+    for condition, score in values.items():
+        base = run.base(condition, kind="semantic", level=condition.partition("-")[2] or None)
+        run.page_scores(base, [0.5] * run.count)
+        run.score(base, {"lcs": score})
+        engine, _, level = condition.partition("-")
+        image = [{"kind": noise, "severity": float(level)}] if level else []
+        bases.append({"condition": condition, "ocr": {"kind": engine}, "image_noise": image})
+    return Run(finished(run, knowledge_bases=bases))
+
+
+def test_without_clean_text_a_noise_is_compared_with_the_plain_scan_of_its_engine(runs):
+    run = scans(runs.make(24), {"one": [0.8] * 24, "one-1": [0.5] * 24, "two": [0.6] * 24, "two-1": [0.5] * 24})
+    assert dict(run.choices.plain) == {"one-1": "one", "two-1": "two"}
+    losses = {loss.condition: (loss.clean, loss.lost, loss.among) for loss in read_losses(run)}
+    assert losses == {"one-1": pytest.approx((0.8, 0.3, 2)), "two-1": pytest.approx((0.6, 0.1, 2))}
+    assert run.reference != "clean text"
+    assert headline(run)[0].startswith(f"Retrieval (LCS): all 2 comparisons with {run.reference} show a loss")
+
+
+def test_scores_that_hardly_leave_their_floor_are_not_judged(runs):
+    run, random = runs.make(48), np.random.default_rng(1)
+    low = [0.05 * (number % 3 == 0) for number in range(48)]
+    for condition, scores in (("clean", low), ("blur-1", low[1:] + low[:1]), ("blur-2", low)):
+        base = run.base(condition, kind="none" if condition == "clean" else "semantic", level=condition[-1])
+        run.page_scores(base, [1.0] * 48)
+        run.score(base, {"lcs": scores, "lcs_floor": 0.01 + 0.001 * random.random(48)})
+    losses = read_losses(Run(finished(run)))
+    assert [loss.verdict for loss in losses] == ["floor", "identical"]  # 1.7 points, of which one is the floor
+    assert not any(loss.is_shown for loss in losses)
+    pages = read_rows(run.folder / "summary.parquet", stage="page", group="all", condition="blur-1")
+    assert {row["verdict"] for row in pages} == {"identical"}  # no damage is no low score
+    assert headline(Run(run.folder))[0] == (
+        f"Retrieval (LCS): none of 2 comparisons with clean text shows a loss{TOGETHER}, "
+        "1 has the same scores, 1 is of scores near their floor."
+    )
+
+
+def test_a_loss_that_is_shown_is_judged_however_low_the_score(runs):
+    run = runs.make(48)
+    for condition, score in (("clean", 0.05), ("blur-1", 0.0)):
+        base = run.base(condition, kind="none" if condition == "clean" else "semantic")
+        run.page_scores(base, [1.0] * 48)
+        run.score(base, {"lcs": [score] * 48, "lcs_floor": [0.04] * 48})
+    (loss,) = read_losses(Run(finished(run)))
+    assert (loss.verdict, loss.is_loss) == ("worse", True)
 
 
 def test_a_run_with_clean_text_alone_says_so(runs):
@@ -288,14 +364,21 @@ def test_two_noises_are_compared_at_equal_dose(runs):
 
 
 def test_levels_that_do_not_cover_the_doses_have_no_area(runs):
-    run = runs.make(60)
+    run = runs.make(120)
     clean = run.base("clean", kind="none")
-    run.page_scores(clean, [1.0] * 60)
-    run.score(clean, {"lcs": [1.0] * 60})
+    run.page_scores(clean, [1.0] * 120)
+    run.score(clean, {"lcs": [1.0] * 120, "lcs_floor": [0.0] * 120})
     curve(run, "blur", (0.1, 0.2), (0.4, 0.4))
-    row = only(finished(run), quantity="area")
+    curve(run, "format", (0.3, 0.8), (0.4, 0.4))
+    folder = finished(run)
+    row = only(folder, quantity="area", noise="blur")
     assert isnan(row["value"])
-    assert row["note"] == "the levels do not cover these doses"
+    assert row["note"] == "reaches dose 0.20 of 0.60"
+    few = only(folder, quantity="area", noise="format")
+    assert (few["value"], few["note"]) == (pytest.approx(1 - 0.6 * 0.35), "from 3 levels")
+    assert not curves(folder, quantity="difference")
+    shown = [row for row in robustness(Run(folder)) if row["quantity"] == "area"]
+    assert "reaches dose 0.20 of 0.60" in {row["note"] for row in shown}
 
 
 # --- variance, repeats, hypotheses ------------------------------------------------------------------------
@@ -364,7 +447,7 @@ def test_hypotheses_are_judged_as_one_family(swept, tmp_path):
     derive(changed, {})
     first, second = read_rows(changed / "hypotheses.parquet")
     assert (first["verdict"], first["held"], first["difference"]) == ("worse", True, pytest.approx(0.48))
-    assert first["p_holm"] == pytest.approx(first["p"], nan_ok=True)  # the other has no p value
+    assert first["p_holm"] == pytest.approx(2 * first["p"])  # the other has no p value, and is a comparison
     assert (second["held"], second["difference"]) == (False, 0.0)
     assert isnan(second["p"])
     assert nan not in (first["low"], first["high"])

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import nan
 
 import numpy as np
 import pytest
@@ -9,14 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.cli.display.losses import print_summary
+from ohr.messages.wording import ranged
+from ohr.report.engines import read_engines
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.headlines import headline
 from ohr.report.lead import in_points, rounded
-from ohr.report.summary import ROWS, summarize
+from ohr.report.summary import ROWS, headline_losses, summarize
 from ohr.results.derived.derive import derive
+from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
-from ohr.runner.power import design_of_run, enough, hardest, pilots
+from ohr.runner.power import design_of_run, enough, finds, hardest, pilots
 
 PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
 RNG = np.random.default_rng(3)
@@ -51,12 +55,14 @@ def words(summary):
     return {line.name: [cell and cell.words for cell in line.cells] for line in summary.lines}
 
 
-def test_the_lead_is_the_largest_loss_of_the_last_stage_that_shows_one(runs):
+def test_the_lead_is_the_largest_loss_that_is_shown_of_all_stages(runs):
     run = runs.make(120)
     add(run, {"blur-0.2": halved(120, 0.2), "blur-0.7": halved(120, 0.6)})
     add(run, {"blur-0.2": 1.0, "blur-0.7": halved(120, 0.3)}, "overall", "f1", generator="model")
     summary = summarize(finished(run))
-    assert summary.lead.startswith("Blur (0.7) costs 30 of 100 points of answers end to end with bm25 [95% interval ")
+    assert summary.lead.startswith("Blur (0.7) costs 60 of 100 points of retrieval with bm25 [95% interval ")
+    assert summary.lead.endswith(", holds for all 2].")
+    assert summary.leading == "blur-0.7"
     assert summary.stages == ("retrieval", "answers end to end")
     assert words(summary) == {
         "blur 0.2": ["costs 20 points", "no question changed"],
@@ -64,6 +70,40 @@ def test_the_lead_is_the_largest_loss_of_the_last_stage_that_shows_one(runs):
     }
     assert summary.lines[1].cells[1].picture.startswith("70 points left of 100; 95% interval of the loss ")
     assert summary.compared == "12 documents, 120 questions; with bm25"
+
+
+def test_the_lead_is_of_the_last_stage_where_that_loses_most(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.2": halved(120, 0.2), "blur-0.7": halved(120, 0.3)})
+    add(run, {"blur-0.2": halved(120, 0.5), "blur-0.7": 1.0}, "overall", "f1", generator="model")
+    lead = summarize(finished(run)).lead
+    assert lead.startswith("Blur (0.2) costs 50 of 100 points of answers end to end with bm25 [95% interval ")
+
+
+def test_right_pages_come_first(runs):
+    run = runs.make(120)
+    for condition, found in (("clean", 0.1), ("blur-0.2", 0.3), ("blur-0.7", 0.8)):
+        base = run.base(condition, kind="none" if condition == "clean" else "semantic", level=condition[5:])
+        scores = halved(120, found)
+        run.page_scores(base, scores)
+        run.score(base, {"lcs": scores, "hit@1": scores})
+    summary = summarize(finished(run))
+    assert summary.lead.startswith(
+        "The right page is bm25's first hit for 108 of 120 questions on clean text, and for 24 of 120 under blur (0.7)."
+        " Blur (0.7) costs 70 of 90 points of retrieval with bm25 [95% interval "
+    )
+    assert [summary.found.of(condition) for condition in ("clean", "blur-0.2")] == ["108 of 120", "84 of 120"]
+    assert summary.found.of("other") == ""
+
+
+def test_as_many_pages_are_found_whatever_the_condition(runs):
+    run = runs.make(12)
+    for condition in ("clean", "blur-0.2"):
+        base = run.base(condition, kind="none" if condition == "clean" else "semantic", level="0.2")
+        run.score(base, {"lcs": [0.5] * 12, "hit@5": halved(12, 0.5)})
+    assert summarize(finished(run)).lead.startswith(
+        "The right page is among bm25's first 5 hits for 5 of 12 questions, whatever the condition."
+    )
 
 
 def test_the_pipelines_of_stages_are_named_where_they_differ(runs):
@@ -87,15 +127,36 @@ def test_answers_that_show_nothing_are_said_beside_retrieval_that_does(runs):
     )
 
 
-def test_the_pipeline_is_the_best_on_clean_text_whatever_it_loses_and_others_that_differ_are_named(runs):
+def test_the_lead_is_of_the_pipeline_that_loses_most_and_others_that_differ_are_named(runs):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.2)}, retriever="bm25")
     add(run, {"clean": halved(120, 0.1), "blur-0.7": 0.0}, retriever="dense")
     add(run, {"clean": 0.5, "blur-0.7": 0.5}, retriever="other")
     summary = summarize(finished(run))
-    assert summary.lead.startswith("Blur (0.7) costs 20 of 100 points of retrieval with bm25")
+    assert summary.lead.startswith("Blur (0.7) costs 90 of 90 points of retrieval with dense")
     (line,) = summary.lines
-    assert line.cells[0].others == "other: no question changed"  # dense loses too
+    assert line.cells[0].words == "costs 90 points"
+    assert line.cells[0].others == "other: no question changed"  # bm25 loses too
+
+
+def test_where_no_loss_is_shown_the_pipeline_is_the_best_on_clean_text(runs):
+    run, random = runs.make(120), np.random.default_rng(5)
+    for retriever, top in (("bm25", 1.0), ("dense", 0.6)):
+        before, after = (top * random.random(120) for _ in range(2))
+        add(run, {"clean": before, "blur-0.7": after - 0.02 * (retriever == "dense")}, retriever=retriever)
+    summary = summarize(finished(run))
+    assert summary.compared == "12 documents, 120 questions; with bm25"
+    assert "too few to show whether blur (0.7) costs more than 2 points of retrieval" in summary.lead
+
+
+def test_a_loss_that_may_be_nearly_0_leads_only_where_no_other_is_shown(runs):
+    run = runs.make(120)
+    # all documents lose a little, or six of the twelve lose all: p is 2/64, too much for .05/2
+    add(run, {"even-1": 0.8, "few-1": [float(number % 12 > 5) for number in range(120)]})
+    study = finished(run)
+    known = {loss.condition: loss for loss in read_losses(study)}
+    assert known["few-1"].is_loss and known["few-1"].wide_low == 0
+    assert summarize(study).lead.startswith("Even (1) costs 20 of 100 points")
 
 
 def test_every_verdict_is_that_of_the_comparisons_judged_together(runs):
@@ -107,7 +168,7 @@ def test_every_verdict_is_that_of_the_comparisons_judged_together(runs):
     found = finished(run)
     assert words(summarize(found)) == {
         "lost 1": ["costs 36 points"],
-        "open 1": ["unclear with 24 documents"],
+        "open 1": ["unclear: 90 to 90"],
         "even 1": ["does not cost more than 2 points"],
         "tiny 1": ["costs less than 2 points"],
         "none 1": ["no question changed"],
@@ -121,7 +182,7 @@ def test_a_gain_is_no_loss(runs):
     summary = summarize(finished(run))
     assert words(summary) == {"sharp 1": ["gains 50 points"]}
     assert summary.lead == (
-        "With sharp (1), 50 points of retrieval are gained over clean text. No condition costs more than the margin of "
+        "With sharp (1), 50 points of retrieval are gained. No condition costs more than the margin of "
         "2 points of retrieval."
     )
 
@@ -163,11 +224,16 @@ def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):
     run = runs.make(10, 1)
     add(run, {"blur-0.5": 0.5})
     summary = summarize(finished(run))
-    assert summary.lead == "1 document is too few to show whether blur (0.5) costs more than 2 points of retrieval."
-    assert words(summary) == {"blur 0.5": ["unclear with 1 document"]}
+    assert summary.lead == (
+        "1 document is too few to show any loss of retrieval: fewer than 6 changed documents show nothing."
+    )
+    assert words(summary) == {"blur 0.5": ["unclear: 100 to 50"]}
+    ten, five, _ = enough(*pilots(None, design_of_run(Run(run.folder))), design_of_run(Run(run.folder)))
+    assert (ten.loss, five.loss) == (0.1, 0.05)
     assert summary.advice == (
-        "About 16 documents would show a loss of 10 points of retrieval under blur (0.5), and about 58 documents one "
-        "of 5 points, in four of five studies like this one, if they vary as in other studies.",
+        f"{ranged(ten.documents, 'document')} would show a loss of 10 points of retrieval, "
+        f"{ranged(five.documents, 'document')} one of 5 points, in four of five studies, if they vary as in other "
+        "studies.",
     )
     assert not summary.lines[0].cells[0].has_interval
 
@@ -182,7 +248,7 @@ def test_a_run_of_which_all_is_open_claims_nothing(runs):
     assert "costs" not in " ".join(cell.words for line in summary.lines for cell in line.cells)
 
 
-def test_documents_are_those_of_a_plan_from_the_run_whatever_difference_was_seen(runs):
+def test_documents_are_those_of_a_plan_from_the_run_and_losses_are_fixed_whatever_was_seen(runs):
     said = []
     for shift in (0.0, 0.1):  # the largest of several differences is too large on average
         run = runs.make(48)
@@ -192,31 +258,32 @@ def test_documents_are_those_of_a_plan_from_the_run_whatever_difference_was_seen
         size = design_of_run(study)
         assert (size.documents, size.per_document, size.draws, size.comparisons) == (12, 4, 1, {"retrieval": 2})
         (decides,) = hardest(pilots(study, size), size)
-        first, second, *_ = [each for each in enough(decides, size) if each.documents > 12]
+        first, second, *_ = [each for each in enough(decides, size) if each.documents.high > 12]
         (advice,) = summarize(study).advice
         assert advice == (
-            f"About {first.documents:,} documents would show a loss of {100 * first.loss:.0f} points of retrieval "
-            f"where it is unclear, and about {second.documents:,} documents one of {100 * second.loss:.0f} points, in "
-            "four of five studies like this one."
+            f"{ranged(first.documents, 'document')} would show a loss of {100 * first.loss:.0f} points of retrieval, "
+            f"{ranged(second.documents, 'document')} one of {100 * second.loss:.0f} points, in four of five studies "
+            "with 2 conditions."
         )
         alone = replace(size, comparisons={})
-        assert enough(decides, alone)[0].documents < enough(decides, size)[0].documents
-        said.append(advice)
-    assert said[0] == said[1]
+        assert enough(decides, alone)[0].documents.high < enough(decides, size)[0].documents.high
+        said.append((first.loss, second.loss))
+    assert said == [(0.1, 0.05)] * 2
 
 
-def test_documents_are_counted_where_it_is_unclear_and_not_by_what_varies_more(runs):
+def test_documents_are_those_of_the_loss_that_is_hardest_to_find_at_an_unclear_stage(runs):
     run, random = runs.make(48), np.random.default_rng(3)
     clean, change = 0.5 + 0.5 * random.random(48), 0.1 * random.standard_normal(48)
     add(run, {"clean": clean, "blur-0.2": clean - change, "blur-0.8": 0.1 * clean * random.integers(0, 2, 48)})
     study = finished(run)
     size = design_of_run(study)
     by_condition = {pilot.condition: pilot for pilot in pilots(study, size)}
-    assert hardest(by_condition.values(), size) == [by_condition["blur-0.8"]]
-    first = next(each for each in enough(by_condition["blur-0.2"], size) if each.documents > 12)
+    (decides,) = hardest(by_condition.values(), size)
+    assert finds(decides, size).high == max(finds(pilot, size).high for pilot in by_condition.values())
+    first = next(each for each in enough(decides, size) if each.documents.high > 12)
     advice = summarize(study).advice[-1]
-    assert advice.startswith(f"About {first.documents:,} documents would show a loss of {100 * first.loss:.0f} points")
-    assert "of retrieval under blur (0.2)" in advice
+    begins = f"{ranged(first.documents, 'document')} would show a loss of {100 * first.loss:.0f} points of retrieval"
+    assert advice.startswith(begins)
 
 
 def test_failures_are_no_pilot(runs):
@@ -234,7 +301,7 @@ def test_failures_are_no_pilot(runs):
     assert [pilot.name for pilot in pilots(study, design_of_run(study))] == ["retrieval / blur-0.5 / bm25"]
 
 
-def test_failures_in_half_of_the_pages_are_said_before_anything_else(runs):
+def test_failures_in_half_of_the_pages_are_said_before_anything_else(runs, capsys):
     run = runs.make(60)
     broken = {f"q{number}" for number in range(0, 60, 2)}
     for condition, kind, failed in (("clean", "none", set()), ("blur-0.5", "semantic", broken)):
@@ -243,12 +310,15 @@ def test_failures_in_half_of_the_pages_are_said_before_anything_else(runs):
         run.score(base, {"lcs": [float(f"q{number}" not in failed) for number in range(60)]}, failed=failed)
     reasons = [{"stage": "ocr", "reason": "out of memory", "items": 6, "first": "a page 1"}]
     summary = summarize(finished(run, failures={"items": 6, "reasons": reasons}))
-    assert summary.lead.startswith(
-        "1 of 1 comparison cannot be judged: more than 10% of the questions failed on a side"
-    )
+    first, second = summary.failed
+    assert first.startswith("6 items failed, ocr: out of memory. Repair that and run the spec again")
+    assert second.startswith("1 of 1 comparison cannot be judged: more than 10% of the questions failed on a side")
+    assert summary.lead == ""
     assert words(summary) == {"blur 0.5": ["not judged: too much failed"]}
     assert not summary.lines[0].cells[0].is_judged  # a bar would measure the failures
-    assert summary.advice[0].startswith("6 items failed, ocr: out of memory. Repair that and run the spec again")
+    assert summary.advice == ()
+    print_summary(Run(run.folder))
+    assert capsys.readouterr().out.startswith("6 items failed, ocr: out of memory.")
 
 
 # --- what to do -------------------------------------------------------------------------------------------
@@ -263,28 +333,39 @@ def decomposed(folder, **quantities):
             tables.append_rows("decomposition", [{**row, "value": value, "low": low, "high": high}])
 
 
-GAINS = {"gain_of_repairing_index": (0.5, 0.4, 0.6), "gain_of_repairing_reading": (0.05, -0.02, 0.1)}
+GAINS = {
+    "gain_of_repairing_index": (0.5, 0.4, 0.6),
+    "gain_of_repairing_reading": (0.05, -0.02, 0.1),
+    "overlap": (0.05, -0.1, 0.2),
+}
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("text", "index", "both", "said"),
     [
-        ((0.91, 0.84, 0.98), "; about nine tenths of that is lost when the noisy index is searched."),
-        ((0.98, 0.92, 1.04), "; nearly all of that is lost when the noisy index is searched."),
-        ((0.83, 0.53, 1.13), "; more than half of that is lost when the noisy index is searched."),
-        ((0.83, 0.17, 1.50), "]."),
-        ((0.51, 0.45, 0.57), "; about half of that is lost when the noisy index is searched."),
-        ((0.20, 0.10, 0.30), "; about eight tenths of that is lost when the noisy text is read."),
-        ((0.02, -0.04, 0.08), "; nearly all of that is lost when the noisy text is read."),
-        ((np.nan, np.nan, np.nan), "]."),
+        (0.16, 0.045, 0.515, ": 16 points come back with the text alone, 4.5 with the index alone, 52 only with both."),
+        (0.3, 0.2, 0.1, ": 30 points come back with the text alone, 20 with the index alone, 10 only with both."),
+        (0.01, 0.55, 0.04, ": 1 point comes back with the text alone, 55 with the index alone, 4 only with both."),
+        (-0.02, 0.6, 0.02, ": none (-2 points) come back with the text alone, 60 with the index alone, 2 only with"),
+        (0.5, 0.3, -0.2, ": 50 points come back with the text alone, 30 with the index alone, and 60 with both."),
     ],
 )
-def test_the_place_of_a_loss_is_said_as_the_interval_of_its_part_allows(runs, part, said):
+def test_the_parts_that_repairs_bring_back_are_the_loss(runs, text, index, both, said):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
     study = finished(run)
-    decomposed(study.folder, total=(0.6, 0.5, 0.7), index_part=part, **GAINS)
-    assert summarize(study).lead.endswith(said)
+    parts = {"gain_of_repairing_reading": text, "gain_of_repairing_index": index, "overlap": both}
+    total = sum(parts.values())
+    decomposed(study.folder, total=(total, 0.5, 0.7), **{name: (each, nan, nan) for name, each in parts.items()})
+    assert said in summarize(study).lead
+
+
+def test_a_loss_whose_interval_holds_0_has_no_parts(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.7": halved(120, 0.6)})
+    study = finished(run)
+    decomposed(study.folder, total=(0.6, -0.1, 0.7), **GAINS)
+    assert summarize(study).lead.endswith("].")
 
 
 @pytest.mark.parametrize(
@@ -301,7 +382,7 @@ def test_the_place_of_a_loss_is_said_as_the_interval_of_its_part_allows(runs, pa
             "repairing only the text that is read brings back 5 [95% interval -2 to 10].",
         ),
         (
-            {"gain_of_repairing_index": (0.02, -0.1, 0.1), "gain_of_repairing_reading": (0.4, 0.3, 0.5)},
+            {**GAINS, "gain_of_repairing_index": (0.02, -0.1, 0.1), "gain_of_repairing_reading": (0.4, 0.3, 0.5)},
             "Repairing only the text that is read brings back 40 of the 60 points that blur (0.7) costs [95% interval "
             "30 to 50]; repairing only the index brings back 2 [95% interval -10 to 10].",  # an older run has no part
         ),
@@ -326,33 +407,127 @@ def test_a_gain_whose_interval_holds_0_is_no_advice(runs):
 
 
 def bases(*engines):
-    return [{"condition": name, "ocr": {"kind": name.partition("-")[0]}, "image_noise": []} for name in engines]
+    kinds = [name.partition("-")[0] for name in engines]
+    return [
+        {"condition": name, "ocr": {"kind": kind}, "image_noise": [], "name": kind}
+        for name, kind in zip(engines, kinds, strict=True)
+    ]
+
+
+def engines(run, losses, noise=""):
+    """Append conditions that engines read, each with the share that it loses; returns their knowledge bases."""
+    add(run, {f"{name}-{noise or 0}": halved(run.count, share) for name, share in losses.items()})
+    images = [{"kind": noise, "severity": 0.5}] if noise else []
+    return [
+        {"condition": f"{name}-{noise or 0}", "ocr": {"kind": name}, "image_noise": images, "name": name}
+        for name in losses
+    ]
 
 
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
-        ((0.1, 0.5, 0.8), "Engines, by retrieval: good-1 loses least, less than poor-1, bad-1."),
+        (
+            (0.1, 0.5, 0.8),
+            "Pick good: it loses 70 points of retrieval less than bad on pages as they are [95% interval ",
+        ),
         (
             (0.3, 0.3, 0.9),
-            "Engines, by retrieval: good-1 loses less than bad-1, and does not differ clearly from poor-1.",
+            "Pick good: it loses 60 points of retrieval less than bad on pages as they are [95% interval ",
         ),
-        ((0.3, 0.3, 0.3), "Engines, by retrieval: good-1, poor-1, bad-1 do not differ clearly with 12 documents."),
+        ((0.3, 0.3, 0.3), "No engine is shown to lose less than another with 12 documents."),
     ],
 )
-def test_engines_are_ordered_only_where_a_difference_is_shown(runs, shares, said):
+def test_an_engine_is_picked_only_where_a_difference_is_shown(runs, shares, said):
     run = runs.make(120)
-    names = ("good-1", "poor-1", "bad-1")
-    add(run, {name: halved(120, share) for name, share in zip(names, shares, strict=True)})
-    summary = summarize(finished(run, knowledge_bases=bases(*names)))
-    assert said in summary.advice
+    known = engines(run, dict(zip(("good", "poor", "bad"), shares, strict=True)))
+    study = finished(run, knowledge_bases=known)
+    summary = summarize(study)
+    assert summary.lead.startswith(said)
+    if said.startswith("Pick"):
+        rest = "; poor does not differ clearly from it" if shares[0] == shares[1] else ""
+        assert summary.lead.endswith(f", holds for all 3], and nowhere more than another{rest}.")
+        lost = read_engines(study, headline_losses(study), None).pairs
+        assert [(pair.first.condition, pair.second.condition) for pair in lost if not pair.shown] == (
+            [("good-0", "poor-0")] if rest else []
+        )
+    assert summary.further.startswith(f"{'Bad' if shares[2] > 0.3 else 'Good'} (0) costs {100 * shares[2]:.0f} of 100")
+
+
+def test_the_interval_of_a_pick_is_that_of_the_comparisons_of_engines(runs):
+    run = runs.make(120)
+    study = finished(run, knowledge_bases=engines(run, {"bad": 0.7, "good": 0.2}))
+    (pair,) = read_engines(study, headline_losses(study), None).pairs
+    assert (pair.first.condition, pair.found.difference.mean) == ("bad-0", pytest.approx(-0.5))
+    ends = f"[95% interval {rounded(-pair.found.difference.high)} to {rounded(-pair.found.difference.low)}]"
+    lost = f"it loses 50 points of retrieval less than bad on pages as they are {ends}"
+    assert summarize(study).lead == f"Pick good: {lost}, and nowhere more than another."
+
+
+def test_engines_that_win_under_other_noises_are_no_pick_and_their_scores_are_a_table(runs):
+    run = runs.make(120)
+    known = engines(run, {"one": 0.1, "two": 0.6}) + engines(run, {"one": 0.9, "two": 0.3}, "blur")
+    summary = summarize(finished(run, knowledge_bases=known))
+    assert summary.lead == "No engine is best: each loses more than another somewhere."
+    (table,) = summary.tables
+    assert (table.title, table.headers) == ("Engines", ("engine", "as they are", "blur 0.5"))
+    assert [row[:3] for row in table.rows] == [
+        ("one", "90, costs 10", "10, costs 90"),
+        ("two", "40, costs 60", "70, costs 30"),
+    ]
+    assert table.how.startswith("Points of retrieval with bm25 of 100 on clean text.")
+
+
+def test_an_engine_of_which_too_much_failed_is_no_pick(runs):
+    run = runs.make(120)
+    known = engines(run, {"good": 0.1, "poor": 0.5})
+    broken = run.base("broken-0", kind="semantic", level="0")
+    run.score(broken, {"lcs": [0.0] * 120}, failed={f"q{number}" for number in range(120)})
+    known.append({"condition": "broken-0", "ocr": {"kind": "broken"}, "image_noise": [], "name": "broken"})
+    summary = summarize(finished(run, knowledge_bases=known))
+    assert summary.lead.startswith("Pick good: it loses 40 points of retrieval less than poor on pages as they are ")
+    assert summary.lead.endswith(" broken cannot be judged: too much failed.")
+    assert {row[0]: row[1] for row in summary.tables[0].rows}["broken"] == "failed"
+
+
+def test_the_terminal_has_the_verdicts_that_the_table_of_engines_does_not_have(runs, capsys):
+    run = runs.make(120)
+    known = engines(run, {"good": 0.1, "poor": 0.5})
+    print_summary(finished(run, knowledge_bases=known))
+    said = capsys.readouterr().out.splitlines()
+    assert not any(line.startswith("condition") for line in said)  # the table of engines says it all
+    more = runs.make(120)
+    hit = [1.0] * 120
+    for condition, share in (("clean", 0.0), ("good-0", 0.1), ("poor-0", 0.5), ("typos-0.3", 0.3)):
+        base = more.base(condition, kind="none" if condition == "clean" else "semantic", level=condition[-3:])
+        more.score(base, {"lcs": halved(120, share), "hit@1": hit})
+    print_summary(finished(more, knowledge_bases=known))
+    said = capsys.readouterr().out.splitlines()
+    assert next(line for line in said if line.startswith("typos 0.3")).endswith("costs 30 points")
+
+
+@pytest.mark.parametrize(("text", "ranked"), [("clean", False), ("another", True)])
+def test_a_copy_of_the_clean_text_is_not_ranked_among_engines(runs, text, ranked):
+    run = runs.make(120)
+    add(run, {"precomputed-1": 1.0, "poor-1": halved(120, 0.5)})
+    for condition, words_of in {"clean": "clean", "precomputed-1": text}.items():
+        page = {"kb": condition, "condition": condition, "replicate": 0, "document": "a", "page": 0, "error": None}
+        run.tables.append_rows("texts", [{**page, "text": words_of}])
+    truth = {"condition": "clean", "ocr": {"kind": "ground_truth"}, "image_noise": []}
+    summary = summarize(finished(run, knowledge_bases=[truth, *bases("precomputed-1", "poor-1")]))
+    assert summary.lead.startswith("Pick precomputed: ") == ranked
 
 
 def test_noises_read_by_one_engine_are_no_engines(runs):
     run = runs.make(120)
     add(run, {"blur-0.2": halved(120, 0.2), "blur-0.7": halved(120, 0.6)})
-    known = [{**base, "ocr": {"kind": "tesseract"}} for base in bases("blur-0.2", "blur-0.7")]
-    assert summarize(finished(run, knowledge_bases=known)).advice == ()
+    known = [
+        {**base, "ocr": {"kind": "tesseract"}, "image_noise": [{"kind": "blur", "severity": level}]}
+        for base, level in zip(bases("blur-0.2", "blur-0.7"), (0.2, 0.7), strict=True)
+    ]
+    summary = summarize(finished(run, knowledge_bases=known))
+    assert summary.advice == () and summary.tables == ()
+    assert summary.lead.startswith("Blur (0.7) costs 60 of 100 points of retrieval")
 
 
 # --- many conditions, and the surfaces --------------------------------------------------------------------

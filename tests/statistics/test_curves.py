@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.statistics.curves import area, r50, retention
+from ohr.statistics.curves import area, r50, retention, uncovered
 
 share = st.floats(0, 1, allow_subnormal=False)
 curve = st.lists(st.tuples(st.integers(0, 20).map(lambda x: x / 20), share), min_size=1, max_size=12)
@@ -63,18 +63,29 @@ def test_area_ignores_order_and_undefined_points_and_averages_repeats():
 
 
 @pytest.mark.parametrize(
-    "x",
+    ("x", "reason"),
     [
-        [],
-        [0, 0.3, 0.6],  # three points
-        [0.2, 0.3, 0.4, 0.6],  # starts too late
-        [0, 0.2, 0.3, 0.4],  # ends too early
-        [0, 0.05, 0.6, 0.7, 0.8],  # only two of them around the interval
-        [0, 0, 0.3, 0.6],  # three amounts
+        ([], "the doses are not known"),
+        ([0.2, 0.3, 0.4, 0.6], "starts at dose 0.20, after 0.10"),
+        ([0, 0.2, 0.3, 0.4], "reaches dose 0.40 of 0.50"),
+        ([0, 0.05, 0.6, 0.7, 0.8], "needs 3 levels on or around 0.10 to 0.50, has 2"),
+        ([0, 0, 0.6], "needs 3 levels on or around 0.10 to 0.50, has 2"),
+        ([0, 0.45, 0.6], "no level between doses 0.00 and 0.45"),
+        ([0.05, nan, 0.3, 0.6], ""),
+        ([0.1, 0.2, 0.5], ""),
+        ([0.1, 0.5, 0.9], "needs 3 levels on or around 0.10 to 0.50, has 2"),
     ],
 )
-def test_area_needs_four_points_that_cover_the_interval(x):
-    assert isnan(area(x, np.ones(len(x)), 0.1, 0.5))
+def test_area_needs_three_points_without_a_wide_gap_that_cover_the_interval(x, reason):
+    assert uncovered(np.array(x, dtype=float), 0.1, 0.5) == reason
+    assert isnan(area(x, np.ones(len(x)), 0.1, 0.5)) == bool(reason)
+
+
+@pytest.mark.parametrize(("x", "most"), [([0, 0.08, 0.44, 0.81], 0.06), ([0, 0.4, 0.74], 0.075)])
+def test_area_from_three_levels_is_near_that_of_a_smooth_falling_curve(x, most):
+    fine = np.linspace(0, 1, 1001)
+    for falling in (lambda dose: np.exp(-4 * dose), lambda dose: np.exp(-dose), lambda dose: 1 - dose**2):
+        assert area(x, falling(np.array(x)), 0.1, 0.6) == pytest.approx(area(fine, falling(fine), 0.1, 0.6), abs=most)
 
 
 def test_points_at_the_ends_cover_the_interval():

@@ -51,13 +51,27 @@ def test_one_question_a_document_gives_students_error():
     assert result.note == ""
 
 
-def test_an_interval_stays_where_a_mean_can_be():
-    result = mean_of([1, 1, 1, 1, 0.7, 1], [str(number) for number in range(6)])
+def logit_ends(result):
     logit = np.log(result.mean / (1 - result.mean))
-    reach = scipy.stats.t.ppf(0.975, 5) * result.se / (result.mean * (1 - result.mean))
-    ends = [1 / (1 + np.exp(-(logit + sign * reach))) for sign in (-1, 1)]
-    assert [result.low, result.high] == pytest.approx(ends)
-    assert (result.interval, result.se) == ("logit", pytest.approx(scipy.stats.sem([1, 1, 1, 1, 0.7, 1])))
+    reach = scipy.stats.t.ppf(0.975, result.df) * result.se / (result.mean * (1 - result.mean))
+    return [1 / (1 + np.exp(-(logit + sign * reach))) for sign in (-1, 1)]
+
+
+def test_an_interval_stays_where_a_mean_can_be():
+    values = [1, 0.9, 0.8, 0.8, 0.7, 0.9]
+    result = mean_of(values, [str(number) for number in range(6)])
+    assert [result.low, result.high] == pytest.approx(logit_ends(result))
+    assert (result.interval, result.se) == ("logit", pytest.approx(scipy.stats.sem(values)))
+
+
+@pytest.mark.parametrize("values", [[1, 1, 1, 1, 0.7, 1], [0, 0, 0, 0, 0.3, 0]])
+def test_a_mean_near_an_edge_that_hangs_on_few_documents_reaches_as_far_as_the_binomial_bound(values):
+    result = mean_of(values, [str(number) for number in range(6)])
+    missing = min(result.mean, 1 - result.mean) * 6
+    bound, (low, high) = scipy.stats.beta.ppf(0.975, missing + 1, 6 - missing), logit_ends(result)
+    ends = (1 - bound, high) if result.mean > 0.5 else (low, bound)
+    assert (result.low, result.high) == pytest.approx(ends)
+    assert (result.interval, result.se) == ("near edge", pytest.approx(scipy.stats.sem(values)))
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
@@ -245,3 +259,11 @@ def test_a_critical_value_never_narrows_an_interval_and_without_one_there_is_non
     assert rescaled(0.5, (0.4, 0.6), 9.0, "logit", 0.1) == pytest.approx((0.4, 0.6))
     assert all(map(isnan, rescaled(0.5, (0.4, 0.6), 9.0, "logit", nan)))
     assert all(map(isnan, rescaled(0.5, (nan, nan), nan, "", 3.0)))
+
+
+def test_equal_losses_of_all_documents_are_not_few():
+    documents = Clusters.of([str(number) for number in range(20)])
+    (every,) = differences(np.full((1, 20), 0.1), documents)
+    (few,) = differences(np.where(np.arange(20) < 7, 0.1, 0.0)[None, :], documents)
+    assert (every.changed, every.interval, every.note) == (20, "rare", "")
+    assert (few.changed, few.note) == (7, "few documents changed")

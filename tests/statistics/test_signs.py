@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ohr.statistics.clusters import Clusters
-from ohr.statistics.comparison import compare, comparisons, detectable_change, family
+from ohr.statistics.comparison import compare, comparisons, family
 from ohr.statistics.derived import against_zero
 from ohr.statistics.intervals import differences
-from ohr.statistics.signs import sign_flip_p
+from ohr.statistics.signs import fewest, sign_flip_p
 
 
 def one_question_each(changes):
@@ -43,11 +43,43 @@ def test_the_p_value_is_that_of_all_signs_written_out():
         assert sign_flip_p(np.concatenate([sizes, np.zeros(3)])[None, :]) == pytest.approx([share])
 
 
-def test_drawn_signs_are_close_to_all_signs():
-    sizes = np.random.default_rng(1).normal(0.25, 1, 16)
-    sums = np.array(list(product((1, -1), repeat=16))) @ sizes
+@pytest.mark.parametrize("count", [18, 19])
+@pytest.mark.parametrize("draw", ["normal", "power law", "tied"])
+def test_many_signs_are_counted_without_trying_each(count, draw):
+    rng = np.random.default_rng(count)
+    sizes = {
+        "normal": rng.normal(0.4, 1, count),
+        "power law": np.minimum(1, 0.02 * (1 + rng.pareto(1.0, count))) * rng.choice([-1, 1], count, p=[0.2, 0.8]),
+        "tied": rng.integers(-2, 4, count) / 5,
+    }[draw]
+    sums = (1 - 2 * (np.arange(2 ** (count - 1))[:, None] >> np.arange(count) & 1)) @ sizes
     share = (np.abs(sums) >= abs(sizes.sum()) - 1e-9).mean()
-    assert sign_flip_p(sizes[None, :])[0] == pytest.approx(share, abs=0.02)
+    assert sign_flip_p(sizes[None, :])[0] == pytest.approx(share, rel=0.01)
+
+
+def test_steps_are_fine_enough_for_hundreds_of_documents(monkeypatch):
+    sizes = np.random.default_rng(5).normal(0.15, 1, (4, 300))
+    coarse = sign_flip_p(sizes)
+    monkeypatch.setattr("ohr.statistics.signs.STEPS", 16 * 8192)
+    assert coarse == pytest.approx(sign_flip_p(sizes), rel=0.03)
+
+
+def test_no_p_value_is_too_large_for_many_comparisons():
+    (p,) = sign_flip_p(np.random.default_rng(6).uniform(0.5, 1, (1, 60)))
+    assert p == 2.0**-59  # drawn signs ended at .0002, which no correction for 251 comparisons leaves below .05
+
+
+@pytest.mark.parametrize(
+    ("among", "documents"), [(1, 6), (2, 7), (3, 7), (4, 8), (6, 8), (7, 9), (12, 9), (20, 10), (40, 11)]
+)
+def test_the_fewest_documents_that_show_anything_among_several_comparisons(among, documents):
+    assert fewest(among) == documents
+    members = [
+        (np.full(fewest(among), 0.3) + np.arange(fewest(among)) / 100, Clusters.of(np.arange(fewest(among))), 0.02)
+    ]
+    assert all(shown for *_, shown in family(members * among))
+    short = [(values[1:], Clusters.of(np.arange(documents - 1)), margin) for values, _, margin in members]
+    assert not any(shown for *_, shown in family(short * among))
 
 
 def test_five_documents_that_all_lose_cannot_show_a_loss_and_the_interval_ends_near_0():
@@ -129,19 +161,21 @@ def test_the_interval_that_allows_for_the_choice_holds_the_other_also_with_few_d
 
 def test_a_family_shows_what_holm_leaves():
     code = Clusters.of(np.arange(10))
-    strong, weak = np.linspace(0.2, 0.4, 10), np.array([0.3] * 6 + [0.0] * 4)
-    judged = family([(strong, code, 0.02), (weak, code, 0.02), (0 * weak, code, 0.02)])
-    assert [p for _, p, _ in judged[:2]] == pytest.approx([2 * 2 / 1024, 2 / 64])
+    strong, weak, still = np.linspace(0.2, 0.4, 10), np.array([0.3] * 7 + [0.0] * 3), np.zeros(10)
+    judged = family([(strong, code, 0.02), (weak, code, 0.02), (still, code, 0.02)])
+    assert [p for _, p, _ in judged[:2]] == pytest.approx([3 * 2 / 1024, 2 * 2 / 128])
     assert [shown for _, _, shown in judged] == [True, True, False]
-    assert isnan(judged[2][1])  # identical scores are in no family
+    assert isnan(judged[2][1])  # identical scores have no p value
 
 
-def test_a_loss_that_would_be_shown_counts_the_error_of_its_own_size():
-    # with 19 degrees of freedom, t(.975) = 2.0930, t(.8) = .8610 and chi2(.2) = 13.716
-    c, upper = 2.0930 + 0.8610, 0.02**2 * 19 / 13.716
-    loss = detectable_change(0.02, 19, size=0.5, worth=60)
-    assert loss**2 == pytest.approx(c**2 * (upper + (0.5 * loss - loss**2) / 60), rel=1e-3)
-    assert loss > c * 0.02
+def test_identical_scores_count_as_comparisons():
+    code = Clusters.of(np.arange(10))
+    six, still = np.array([0.3] * 6 + [0.0] * 4), np.zeros(10)
+    alone, *_ = family([(six, code, 0.02)])
+    beside, *_ = family([(six, code, 0.02), (still, code, 0.02)])
+    assert (alone[1:], alone[0].among) == ((2 / 64, True), 1)
+    assert (beside[1:], beside[0].among) == ((4 / 64, False), 2)
+    assert beside[0].wide_low <= 0 < alone[0].wide_low
 
 
 def test_a_quantity_of_several_means_is_shown_where_its_pseudo_values_show_it():

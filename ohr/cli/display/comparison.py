@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ohr.cli.display.console import say, say_first, say_table
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 
 if TYPE_CHECKING:
     from ohr.results.derived.comparison import Compared
@@ -23,19 +23,23 @@ class Judgment:
     Args:
         failed: how many comparisons cannot be judged, and why; empty where all can.
         outcomes: of each rule about each comparison.
+        within: verdicts that the run of both sides has on the same comparisons.
     """
 
     compared: "Compared"
     failed: Sequence[str]
     outcomes: "Sequence[Outcome]"
+    within: Sequence[str] = ()
 
     @classmethod
-    def of(cls, compared: "Compared", rules: "Sequence[Rule]", reasons: Sequence[str]) -> Self:
+    def of(
+        cls, compared: "Compared", rules: "Sequence[Rule]", reasons: Sequence[str], within: Sequence[str] = ()
+    ) -> Self:
         """Judge a comparison; `reasons` say what failed on its sides."""
         from ohr.report.comparison import failures
         from ohr.results.derived.rules import outcomes
 
-        return cls(compared, failures(compared, reasons), outcomes(compared, rules))
+        return cls(compared, failures(compared, reasons), outcomes(compared, rules), within)
 
     @property
     def met(self) -> list[str]:
@@ -51,7 +55,8 @@ class Judgment:
         """Return every number, for JSON."""
         from ohr.report.comparison import plain
 
-        return {**plain(self.compared), "failed": self.failed, "met": self.met, "not_judged": self.unknown}
+        about = {"failed": self.failed, "met": self.met, "not_judged": self.unknown, "within_run": self.within}
+        return {**plain(self.compared), **about}
 
 
 def say_judgment(judgment: Judgment, first: str, second: str) -> None:
@@ -64,6 +69,8 @@ def say_judgment(judgment: Judgment, first: str, second: str) -> None:
     say(f"{grouping(compared.questions, compared.documents, compared.cluster)}; margin {compared.margin:g}")
     say_first("notes:", list(compared.notes))
     say_pairs(compared)
+    for line in judgment.within:
+        say(line)
     say_first("rules that are met:", judgment.met)
     say_first("rules that cannot be judged, with so few documents or so many failures:", judgment.unknown)
 
@@ -76,14 +83,26 @@ def say_pairs(compared: "Compared") -> None:
     say(LEGEND)
     if remark := few(compared):
         say(remark)
+    for line in _on_fewer(compared):
+        say(line)
     for line in sentences(compared):
         say(line)
+
+
+def _on_fewer(compared: "Compared") -> list[str]:
+    """Return the rows that are about fewer questions than the comparison has, with how many these are."""
+    rows: dict[str, list[str]] = {}
+    for pair in compared.pairs:
+        number, documents = pair.found.difference.n, pair.found.difference.documents
+        if number < compared.questions:
+            rows.setdefault(grouping(number, documents, compared.cluster), []).append(pair.label)
+    return [f"on {size} only, the others have no such score: {named(labels)}" for size, labels in rows.items()]
 
 
 def grouping(questions: int, documents: int, cluster: str) -> str:
     """Return how many questions there are, and what they are grouped by."""
     if cluster == "topic":
-        return f"{counted(questions, 'topic')}, each by itself: --clusters FILE says which are about one document"
+        return f"{counted(questions, 'topic')}, each by itself"
     return f"{counted(questions, 'question')} in {counted(documents, 'document')}"
 
 

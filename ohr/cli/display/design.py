@@ -7,27 +7,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ohr.cli.display.console import say, say_table
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, ranged
 
 if TYPE_CHECKING:
     from ohr.results.run import Run
     from ohr.runner.power import Design, Enough, Needed
+    from ohr.statistics.planning import Range
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The losses that a design finds, and the documents that others need.
+    """The losses that a design finds, and the documents that others need; ranges, since a pilot may be lucky.
 
     Args:
         finds: by pilot, the smallest true loss that four of five studies find.
+        fewest: documents that must change, at least, for any loss to be shown, at the stage with most comparisons.
         enough: documents and questions that find losses of 10, 5 and 2 points where a stage's are hardest to find.
+        one_draw: the pilot cannot say what more draws, or more questions of a document, would help.
         detect: the loss to be found, with `needed` documents; `equivalent` and `needed_to_show` likewise.
     """
 
     size: "Design"
     pilot: Path | None
-    finds: dict[str, float]
+    finds: "dict[str, Range]"
+    fewest: int
     enough: "list[Enough]"
+    one_draw: bool
     detect: float | None
     needed: "list[Needed]"
     equivalent: float | None
@@ -44,7 +49,9 @@ def read_design(size: "Design", pilot: "Run | None", detect: float | None, equiv
         size,
         pilot.folder if pilot else None,
         {one.name: finds(one, size) for one in found},
+        size.fewest(),
         [each for one in stages for each in enough(one, size)],
+        decides.has_one_draw,
         detect,
         needed([decides], size, detect, "difference") if detect else [],
         equivalent,
@@ -63,21 +70,7 @@ def print_design(planned: Planned) -> None:
     if size.compares_nothing:
         say(f"this design ({about}) finds no loss: it compares nothing with clean text")
         return
-    worst = max(planned.finds.values())
-    if isinf(worst):
-        say(f"this design ({about}) has too few documents to find any loss")
-    elif planned.pilot is None:
-        say(
-            f"this design ({about}) finds a loss of about {100 * worst:.0f} points in four of five studies; "
-            "the spread of scores is assumed: `ohr plan --from RUN` takes that of a finished run"
-        )
-    else:
-        least = min(planned.finds.values())
-        name = max(planned.finds, key=lambda one: planned.finds[one])
-        say(
-            f"this design ({about}) finds losses of {100 * least:.1f} to {100 * worst:.1f} points in four of five "
-            f"studies; the largest: {name}"
-        )
+    say(f"this design ({about}) {_finds(planned)}")
     if planned.detect is None and planned.equivalent is None:
         for stage in dict.fromkeys(each.stage for each in planned.enough):
             sentence = enough_sentence([each for each in planned.enough if each.stage == stage], size)
@@ -90,6 +83,31 @@ def print_design(planned: Planned) -> None:
             connector = " of" if aim == "find a loss" else ""
             say(f"documents needed to {aim}{connector} {100 * goal:g} points in four of five studies:")
             _table(rows)
+            if planned.one_draw:
+                say("the pilot has one draw of each noise: it cannot say what more draws or questions would help")
+
+
+def _finds(planned: Planned) -> str:
+    """Return which losses a design finds, or how many documents it takes to find any."""
+    size, name = planned.size, max(planned.finds, key=lambda name: planned.finds[name].high)
+    hardest = planned.finds[name]
+    if size.documents < planned.fewest:
+        few = f"{planned.fewest} documents are the fewest that can show anything, if the scores of all of them change"
+        return f"can show no loss, however large: {few}"
+    if isinf(hardest.low):
+        return "has too few documents to find any loss in four of five studies"
+    loss = f"{_points(hardest)} in four of five studies"
+    if planned.pilot is None:
+        assumed = "the spread of scores is assumed: `ohr plan --from RUN` takes that of a finished run"
+        return f"finds a loss of {loss}; {assumed}"
+    return f"finds losses of {loss}, where they are hardest to find: {name}"
+
+
+def _points(loss: "Range") -> str:
+    if isinf(loss.high):
+        return f"{100 * loss.low:.0f} points or more"
+    low, high = f"{100 * loss.low:.0f}", f"{100 * loss.high:.0f}"
+    return f"about {high} points" if low == high else f"{low} to {high} points"
 
 
 def enough_sentence(losses: "Sequence[Enough]", size: "Design") -> str:
@@ -99,9 +117,9 @@ def enough_sentence(losses: "Sequence[Enough]", size: "Design") -> str:
 
 
 def _enough(losses: "Enough") -> str:
-    if isinf(losses.documents):
+    if isinf(losses.documents.low):
         return "needs more draws: no number of documents suffices"
-    return f"needs {counted(int(losses.documents), 'document')} ({counted(int(losses.questions), 'question')})"
+    return f"needs {ranged(losses.documents, 'document')} ({ranged(losses.questions, 'question')})"
 
 
 def _table(rows: "list[Needed]") -> None:
@@ -116,5 +134,5 @@ def _table(rows: "list[Needed]") -> None:
     )
 
 
-def _documents(count: float) -> str:
-    return "no number suffices: more draws" if count == inf else f"{count:,.0f}"
+def _documents(needed: "Range") -> str:
+    return "no number suffices: more draws" if needed.low == inf else ranged(needed, "")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ohr.cli.display.console import grouped, say, say_by_stage, say_first, say_table, say_view, say_views
 
 if TYPE_CHECKING:
-    from ohr.report.summary import Cell, Line, Summary
+    from ohr.report.summary import Summary
+    from ohr.report.verdict_cells import Cell, Line
     from ohr.results.run import Run
 
 WIDTH = 100
@@ -21,22 +22,46 @@ wrapped = partial(wrap, width=WIDTH, break_on_hyphens=False)
 
 
 def print_summary(run: "Run", further: int = 0) -> None:
-    """Print what noise costs, a verdict for each condition, and what to do; `further` lines follow it."""
+    """Print what failed, what noise costs, a verdict for each condition, and what to do; `further` lines follow it."""
     from ohr.cli.display.repeats import repeats_in_words
     from ohr.report.summary import ROWS, summarize
     from ohr.report.views.money import spent_in_words
 
     summary = summarize(run)
-    lead = [line for text in (summary.lead, summary.hypotheses, *repeats_in_words(run)) for line in wrapped(text)]
+    texts = (*summary.failed, summary.lead, summary.further, summary.hypotheses, *repeats_in_words(run))
+    lead = [line for text in texts for line in wrapped(text)]
     closing = [*_advice(summary), *wrapped(spent_in_words(run))]
     for line in lead:
         say(line)
-    if summary.lines:
-        around = len(lead) + len(closing) + further + 4  # headers, what is left out, and how to read it
+    for view in summary.tables:
+        say_table(view.headers, [tuple(map(str, row)) for row in view.rows])
+        say_wrapped(view.how)
+    if summary.lines and not _is_said(summary):
+        tables = sum(len(view.rows) + 2 for view in summary.tables)
+        around = len(lead) + tables + len(closing) + further + 4  # headers, what is left out, and how to read it
         _print_verdicts(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
     for line in closing:
         say(line)
     say(f"all tables: ohr show {run.folder} --details")
+
+
+def _is_said(summary: "Summary") -> bool:
+    """Report whether the table of engines has the verdict on each condition already, at the only stage."""
+    about = {"engine", "right page found", "seconds a page"}
+    cells = sum(
+        bool(cell) and header not in about
+        for view in summary.tables
+        if view.title == "Engines"
+        for row in view.rows
+        for header, cell in zip(view.headers, row, strict=True)
+    )
+    return cells >= len(summary.lines) and len(summary.stages) == 1
+
+
+def say_wrapped(text: str) -> None:
+    """Print a text in lines of WIDTH columns."""
+    for line in wrapped(text):
+        say(line)
 
 
 def _advice(summary: "Summary") -> list[str]:
@@ -47,12 +72,12 @@ def _advice(summary: "Summary") -> list[str]:
 def _print_verdicts(summary: "Summary", most: int) -> None:
     """Print a line for each condition, in words where there is room for them."""
     shown = summary.first(most)
-    headers = ["condition", *summary.stages]
-    rows = [_row(line, "words") for line in shown]
+    headers = ["condition", *(["right page"] if summary.found else []), *summary.stages]  # short: stages are long
+    rows = [_row(summary, line, "words") for line in shown]
     if _width(headers, rows) > WIDTH:
-        rows = [_row(line, "short") for line in shown]
+        rows = [_row(summary, line, "short") for line in shown]
     if (over := _width(headers, rows) - WIDTH) > 0:
-        room = max(len(row[0]) for row in rows) - over
+        room = max(max(len(row[0]) for row in rows) - over, len(headers[0]))
         rows = [[_cut(name, room), *verdicts] for name, *verdicts in rows]
     say_table(headers, rows)
     if left_out := summary.left_out(most):
@@ -70,18 +95,13 @@ def _cut(name: str, room: int) -> str:
     return name if len(name) <= room else f"{name[: room // 2]}…{name[room // 2 + 1 - room :]}"
 
 
-def _row(line: "Line", form: str) -> list[str]:
-    return [line.name, *(_verdict(cell, form) if cell else "" for cell in line.cells)]
+def _row(summary: "Summary", line: "Line", form: str) -> list[str]:
+    found = [summary.found.of(line.condition)] if summary.found else []
+    return [line.name, *found, *(_verdict(cell, form) if cell else "" for cell in line.cells)]
 
 
 def _verdict(cell: "Cell", form: str) -> str:
-    """Return a verdict; one that is unclear with the scores, which a page shows as a bar."""
-    from ohr.report.lead import rounded
-
-    words = getattr(cell, form)
-    if cell.is_unclear:
-        words = f"unclear: {rounded(cell.clean)} to {rounded(cell.left)}"
-    return f"{words}{' *' * bool(cell.others)}"
+    return f"{getattr(cell, form)}{' *' * bool(cell.others)}"
 
 
 def print_losses(run: "Run") -> None:

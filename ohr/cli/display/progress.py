@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -11,12 +11,26 @@ from ohr.cli.display.console import report
 from ohr.engine.progress import Progress
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.progress import Progress as Display
     from rich.progress import Task, TaskID
 
 
 _SILENCE = 30.0
 """Seconds between two lines of a log: a short run writes none, an hour a page or two."""
+
+
+_SLOW = ("reading pages", "reading documents", "answering", "running agents", "asking systems", "replies in batches")
+"""Phases that take nearly all of the time of a run that has them, in the order of its work."""
+
+
+def pace(rate: float) -> str:
+    """Return items a second in words; seconds for each item where they are few."""
+    return f"{1 / rate:,.0f} s each" if 0 < rate < _FEW else f"{rate:.1f}/s"
+
+
+_FEW = 0.05
+"""Items a second that would be printed as 0.0."""
 
 
 @contextmanager
@@ -41,7 +55,7 @@ class Bars:
         """Show a phase; its bar goes when it ends."""
         shown = f"{phase} ({detail})" if detail else phase
         if phase not in self._bars and done < total:
-            self._bars[phase] = self._display.add_task(shown, total=total)
+            self._bars[phase] = self._display.add_task(shown, total=total, phase=phase)
         if phase in self._bars:
             self._display.update(self._bars[phase], completed=done, total=total, description=shown)
             if done >= total:
@@ -64,7 +78,16 @@ class Lines:
         if now - self._printed >= self._silence:
             self._printed = now
             rate = (done - before) / max(now - since, 1e-9)
-            report(f"{phase}: {done:,} of {total:,} ({detail or f'{rate:.1f}/s'})")
+            report(f"{phase}: {done:,} of {total:,} ({detail or pace(rate)})")
+
+
+def _place(task: "Task") -> int:
+    phase = task.fields.get("phase")
+    return _SLOW.index(phase) if phase in _SLOW else len(_SLOW)
+
+
+def _is_slow(task: "Task") -> bool:
+    return _place(task) < len(_SLOW)
 
 
 def _display() -> "Display":
@@ -77,15 +100,29 @@ def _display() -> "Display":
         """Items a second."""
 
         def render(self, task: "Task") -> Text:
-            return Text(f"{task.speed:.1f}/s" if task.speed else "")
+            return Text(pace(task.speed) if task.speed else "")
 
-    return Display(
+    class Left(TimeRemainingColumn):
+        """Time left; none of a phase that waits for slow work, whose own pace says nothing."""
+
+        def render(self, task: "Task") -> Text:
+            waits = not _is_slow(task) and any(map(_is_slow, display.tasks))
+            return Text() if waits else super().render(task)
+
+    class SlowFirst(Display):
+        """Bars of what the run waits for above those that wait for it."""
+
+        def get_renderables(self) -> Iterable["RenderableType"]:
+            yield self.make_tasks_table(sorted(self.tasks, key=_place))
+
+    display = SlowFirst(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         Rate(),
-        TimeRemainingColumn(compact=True),
+        Left(compact=True),
         console=Console(stderr=True),
         transient=True,
         redirect_stdout=False,
     )
+    return display

@@ -10,6 +10,7 @@ from .evidence import (
     other_source,
     several_pages,
 )
+from .example import copies_the_example
 from .rule import Check, Rule, of_each
 from .wording import answer_repeats_question, context_dependent, unusable_length
 
@@ -17,6 +18,7 @@ __all__ = ["RULES", "Check", "Rule", "located", "of_each"]
 
 RULES: tuple[Rule, ...] = (
     of_each("unusable_length", unusable_length),
+    of_each("copies_the_example", copies_the_example),
     of_each("answer_repeats_question", answer_repeats_question),
     of_each("context_dependent", context_dependent),
     of_each("evidence_not_on_its_page", evidence_not_on_its_page),

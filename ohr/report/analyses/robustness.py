@@ -8,7 +8,7 @@ from ohr.results.tables.groups import ALL
 
 
 def robustness(run: Run) -> list[dict[str, Any]]:
-    """Return the summaries of every curve over all questions; those that are undefined are left out.
+    """Return the summaries of every curve over all questions; of undefined ones only areas, whose note says why.
 
     Raises:
         DataError: the table of curves is missing or damaged.
@@ -26,5 +26,5 @@ def robustness(run: Run) -> list[dict[str, Any]]:
             "note": row["note"],
         }
         for row in rows
-        if row["axis"] and not isnan(row["value"])
+        if row["axis"] and (row["quantity"] == "area" or not isnan(row["value"]))
     ]

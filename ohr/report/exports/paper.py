@@ -11,6 +11,7 @@ from ohr.messages.wording import counted, points
 from ohr.registry import choices
 from ohr.report.headlines import METRICS
 from ohr.report.views.view import View
+from ohr.results.derived.losses import read_losses
 from ohr.results.derived.pairs import FAILED
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES, TRAITS
@@ -88,7 +89,9 @@ def _rows(run: Run, wanted: Wanted) -> list[dict[str, Any]]:
     # the text itself is shown where it is asked for, by its stage or by a metric that only it has
     stages = ("page", *STAGES) if scored and (wanted.stage == "page" or wanted.metric) else STAGES
     found = [row for row in run.once(run.rows("summary", _COLUMNS)) if row["stage"] in stages]
-    found = _of_metric(run, found, wanted)
+    found = [{**row, "shown": False} for row in _of_metric(run, found, wanted)]
+    if wanted.values == "loss":
+        _mark_shown(run, found)
     whole = [row for row in found if row["by"] == "evidence_source" and row["group"] == ALL]
     groups = [row for row in found if row["by"] == wanted.by and row["group"] != ALL and row["n"]]
     known = sorted({*TRAITS, *(row["by"] for row in found)})
@@ -102,6 +105,16 @@ def _rows(run: Run, wanted: Wanted) -> list[dict[str, Any]]:
         if not any(row["pairs"] for row in whole):
             raise DataError(f"{run.folder}: has no condition without noise that a loss could be measured against")
     return sorted([*groups, *whole], key=lambda row: stages.index(row["stage"]))
+
+
+def _mark_shown(run: Run, rows: Sequence[dict[str, Any]]) -> None:
+    """Note the losses that are shown among all conditions of their pipeline."""
+    names = ("stage", "condition", *_PARTS, "metric", "group")
+    groups = {row["group"] for row in rows if row["by"] == "evidence_source"}
+    losses = [loss for group in groups for loss in read_losses(run, group, every_metric=True) if loss.is_shown]
+    shown = {tuple(getattr(loss, name) for name in names) for loss in losses}
+    for row in rows:
+        row["shown"] = tuple(row[name] or "" for name in names) in shown
 
 
 def _of_metric(run: Run, rows: Sequence[dict[str, Any]], wanted: Wanted) -> list[dict[str, Any]]:
@@ -181,7 +194,8 @@ def _cell(row: Row | None, values: Values) -> str:
     if values == "loss" and row["verdict"] == FAILED:
         return f"not judged ({row['pairs_failed']:,} of {row['pairs']:,} failed)"
     if values == "loss" and row["noise_type"] != "none":
-        return _with_ends(row["lost"], row["lost_low"], row["lost_high"]) + failed
+        star = "*" if row["shown"] else ""
+        return _with_ends(row["lost"], row["lost_low"], row["lost_high"]) + star + failed
     if values == "interval":
         return _with_ends(row["mean"], row["low"], row["high"]) + failed
     mean = points(row["mean"])
@@ -201,7 +215,7 @@ def _title(name: str, wanted: Wanted) -> str:
     what = {
         "mean": "Mean scores in percent",
         "interval": "Mean scores in percent, with 95% intervals over documents",
-        "loss": "Loss to noise in points of 100, question by question, with 95% intervals over documents",
+        "loss": "Loss to noise in points of 100, question by question, with 95% intervals over documents, each alone",
     }[wanted.values]
     by = f", by {wanted.by.replace('_', ' ')}" if wanted.by else ""
     return f"{what}{by} ({name})."
@@ -220,6 +234,7 @@ def _notes(rows: Sequence[Row], wanted: Wanted, lone: Mapping[str, str]) -> Iter
         yield f"{shared[0].upper()}{shared[1:]}."
     if wanted.values == "loss":
         yield "A loss is the clean score less the noisy one; clean rows show the mean score, in parentheses."
+        yield "An asterisk: the difference is shown among all conditions of its pipeline (Holm's method)."
     if wanted.values != "mean" and any(isnan(row["low"]) for row in rows):
         yield "No interval: too few documents."
     if any(row["kb_r_noise"] > 0 for row in rows):

@@ -75,7 +75,11 @@ def _references(panels: Iterable[Panel], style: Style) -> Block:
         ),
         (any(not isnan(mark.bound("ceiling")) for mark in marks), line(linestyle=CEILING, color=GREY), "ceiling"),
         (any(not isnan(mark.bound("floor")) for mark in marks), line(linestyle=FLOOR, color=GREY), "floor"),
-        (any(mark.has_interval for mark in marks), Patch(color=paler(INK, 0.8), linewidth=0), "95% interval"),
+        (
+            any(mark.has_interval for mark in marks),
+            Patch(color=paler(INK, 0.8), linewidth=0),
+            "95% interval, each alone",
+        ),
         (
             style.joint,
             line(color=INK, alpha=0.5, linewidth=0.4 * style.scale),

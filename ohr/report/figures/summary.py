@@ -8,7 +8,8 @@ from ohr import extras
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import HUES, INK
 from ohr.report.figures.wanted import Wanted
-from ohr.report.summary import ROWS, Cell, Line, Summary, verdicts
+from ohr.report.summary import ROWS, Summary, verdicts
+from ohr.report.verdict_cells import Cell, Line
 from ohr.results.run import Run
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from ohr.report.views.view import View
 
 HEADINGS: tuple[tuple[str, str, str], ...] = (
     ("hypotheses", "Hypotheses", ""),
-    ("cost", "What the noise costs", "Each condition against the clean text, the same questions on both sides. Lines "
-     "are 95% intervals over documents, each by itself: where one crosses 0, no loss is shown. The verdicts at the top "
-     "judge all comparisons together. Hollow: few documents."),
+    ("cost", "What the noise costs", "Each condition against clean text, or the plain scan where there is none, on the "
+     "same questions. Lines are 95% intervals over documents, each alone: where one crosses 0, no loss is shown. The "
+     "verdicts at the top judge all conditions of a pipeline together. Hollow: few documents."),
     ("curves", "Scores", "Lines and bands are 95% intervals over documents. The floor is the score of a text that "
      "has nothing to do with the question; the ceiling is that of the clean text, or of the evidence alone. Both are "
      "references: a score may be beyond them."),

@@ -143,7 +143,8 @@ class Site:
             state = run.status
             about = {name: manifest.get(name) for name in ("started", "questions", "documents")}
             about["failures"] = (manifest.get("failures") or {}).get("items")
-            about["phases"] = [] if state == "finished" else self._progress(folder)
+            ahead = {} if state == "running" else {"left": None}
+            about["phases"] = [] if state == "finished" else [{**phase, **ahead} for phase in self._progress(folder)]
             found.append(_row(folder, state, why=str(manifest.get("reason") or ""), **about))
         return sorted(found, key=lambda run: run["folder"], reverse=True)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ohr.contracts import Benchmark, Page, PublishedBenchmark
+from ohr.contracts import ABSENT, Benchmark, Page, PublishedBenchmark, RecordedOcr
 from ohr.engine.ledger import Failure
 from ohr.engine.progress import Progress
 from ohr.errors import DataError
@@ -36,6 +36,8 @@ from ohr.spec.model import Spec
 from ohr.spec.read import make_benchmark, make_spec
 
 TOP_K = 2
+LAYOUT = "ohrbench"
+"""The format of `<domain>/<document>.json`."""
 DOSES = (
     "edit_distance", "edit_distance_content", "r_noise", "r_noise_clean", "r_content", "evidence_loss",
     "empty_pages", "questions", "excluded", "failed_pages",
@@ -78,7 +80,9 @@ class OcrScore:
 
 
 @contextmanager
-def as_base(folder: Path, benchmark: Mapping[str, Any], label: str = "ohr score") -> Iterator[Path]:
+def as_base(
+    folder: Path, benchmark: Mapping[str, Any], label: str = "ohr score", format: str = LAYOUT
+) -> Iterator[Path]:
     """Provide the folder of a knowledge base: the folder itself, or a copy of results in the benchmark's own layout.
 
     Raises:
@@ -86,7 +90,8 @@ def as_base(folder: Path, benchmark: Mapping[str, Any], label: str = "ohr score"
         SpecError: the benchmark's keys are wrong.
     """
     own = make_benchmark(dict(benchmark), label)
-    results = own.results(folder) if isinstance(own, PublishedBenchmark) and folder.is_dir() else None
+    may_be_own = format == LAYOUT and folder.is_dir()
+    results = own.results(folder) if may_be_own and isinstance(own, PublishedBenchmark) else None
     if results is None:
         yield folder
         return
@@ -98,27 +103,31 @@ def as_base(folder: Path, benchmark: Mapping[str, Any], label: str = "ohr score"
         yield base
 
 
-def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None, label: str = "ohr score") -> Spec:
+def ocr_spec(
+    folder: Path,
+    benchmark: Mapping[str, Any],
+    name: str | None = None,
+    label: str = "ohr score",
+    format: str = LAYOUT,
+) -> Spec:
     """Make the spec that scores a folder: the ground truth and the folder, BM25, top 2, retrieval only.
 
     Args:
-        folder: `<domain>/<document>.json` below it, as every knowledge base of OHRBench.
+        folder: the results.
         benchmark: its keys in a spec.
         name: of the OCR system; the folder's name.
         label: the beginning of messages about the keys.
+        format: that of `precomputed`; by default `<domain>/<document>.json`, as every knowledge base of OHRBench.
 
     Raises:
-        DataError: there is no such folder, or nothing in it that could be a page.
-        SpecError: the benchmark's keys are wrong.
+        PluginError: there is no such folder, or nothing in it that could be a page.
+        SpecError: the benchmark's keys or the format are wrong.
     """
     folder = folder.resolve()
-    if not folder.is_dir():
-        raise DataError(f"{folder}: no such folder")
-    if not any(folder.rglob("*.json")):
-        raise DataError(f"{folder}: holds no <domain>/<document>.json with a list of {{page_idx, text}}")
     name = name or folder.name
+    ocr = {"kind": "precomputed", "root": str(folder)} | ({} if format == LAYOUT else {"format": format})
     reference = benchmark.get("protocol") == "reference"
-    return make_spec(
+    spec = make_spec(
         {
             "name": f"score-{re.sub(r'[^A-Za-z0-9_.-]+', '-', name).strip('-.') or 'ocr'}",
             "replicates": 1,
@@ -126,7 +135,7 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
             "knowledge_bases": [
                 # the reference protocol's chunks depend on the knowledge base's name, and `gt` is the published one's
                 {"name": "gt" if name != "gt" else "ground_truth"},
-                {"name": name, "ocr": {"kind": "precomputed", "root": str(folder)}},
+                {"name": name, "ocr": ocr},
             ],
             "chunker": {"kind": "reference"} if reference else {"kind": "tokens", "size": 1024},
             "retrievers": [{"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}],
@@ -135,6 +144,8 @@ def ocr_spec(folder: Path, benchmark: Mapping[str, Any], name: str | None = None
         },
         label,
     )
+    _results(spec).check()
+    return spec
 
 
 def score_ocr(
@@ -206,16 +217,28 @@ def _lost(run: Run, own: str, metric: str) -> dict[str, float]:
     return {"mean": row["lost"], "low": row["lost_low"], "high": row["lost_high"]}
 
 
+def _results(spec: Spec) -> RecordedOcr:
+    results = spec.knowledge_bases[1].ocr
+    assert isinstance(results, RecordedOcr)  # by `ocr_spec`
+    return results
+
+
 def _files(spec: Spec) -> list[str]:
     """Return the names of documents that the folder's files would have."""
-    root: Path = getattr(spec.knowledge_bases[1].ocr, "root")  # noqa: B009 # a field of `precomputed`, which a plugin is
+    results: Any = _results(spec)  # whose fields are those of `precomputed`, which a plugin is
+    if results.format != LAYOUT:
+        return sorted(document.name for document in results.documents())
+    root = results.root
     return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
 
 
 def _refuse_another_benchmarks(spec: Spec) -> None:
     spec.benchmark.check()
-    names, known = _files(spec), [composed(document.name) for document in spec.benchmark.documents()]
-    if known and not set(map(composed, names)) & set(known):
+    documents, names = spec.benchmark.documents(), _files(spec)
+    known = [composed(document.name) for document in documents]
+    # files of another format may lie and be named otherwise than their documents
+    held = (page for document in documents for page in _results(spec).recorded(document) if page.error != ABSENT)
+    if known and not set(map(composed, names)) & set(known) and not any(held):
         raise DataError(
             f"no file is a document of benchmark {spec.benchmark.kind} "
             f"(a file is {names[0]!r}, a document {known[0]!r}): "
@@ -234,6 +257,8 @@ def _refuse_without_truth(benchmark: Benchmark) -> None:
 def _strangers(spec: Spec) -> list[str]:
     """Name the files that are no document of the benchmark: a misspelt name must not pass in silence."""
     known, names = {document.name for document in spec.benchmark.documents()}, _files(spec)
+    if getattr(_results(spec), "format", LAYOUT) != LAYOUT:  # warnings name the documents that are missing
+        return []
     domains = {name.split("/")[0] for name in known}
     strange = [name for name in names if name not in known and name.split("/")[0] in domains]
     others = sum(name.split("/")[0] not in domains for name in names)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from math import isnan
 
-from ohr.report.headlines import VERDICTS
-from ohr.report.views.view import Cell, Interval, View, head
+from ohr.report.headlines import VERDICTS, kind
+from ohr.report.views.view import Cell, Interval, View, ends, head
 from ohr.results.derived.decomposition import TABLE
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
@@ -24,7 +24,7 @@ QUANTITIES = {
 
 
 def against_clean_text(run: Run) -> list[View]:
-    """Return the loss of every condition and pipeline against the clean text; none without such text."""
+    """Return the loss of every condition and pipeline against what it is compared with; none without that."""
     losses = read_losses(run)
     pipeline = pipeline_names(map(asdict, losses))
     lines: list[dict[str, Cell]] = [
@@ -35,11 +35,12 @@ def against_clean_text(run: Run) -> list[View]:
             "condition": loss.condition,
             "clean": loss.clean,
             "score": loss.mean,
-            "lost [95% interval]": Interval(loss.lost, loss.low, loss.high, is_difference=True),
-            "verdict": VERDICTS[loss.verdict],
+            "lost [95% interval, alone]": Interval(loss.lost, loss.low, loss.high, is_difference=True),
+            "holds for all": _for_all(loss),
+            "verdict alone": VERDICTS[loss.verdict],
+            "among all": VERDICTS[_AMONG.get(kind(loss), kind(loss))],
             "detectable": loss.detectable,
-            "questions that lost": loss.questions_lost,
-            "gained": loss.questions_gained,
+            "questions": f"-{loss.questions_lost} +{loss.questions_gained}",
             "compared": loss.pairs,
             "failed": loss.pairs_failed,
             "left out": loss.left_out,
@@ -47,13 +48,25 @@ def against_clean_text(run: Run) -> list[View]:
         for loss in losses
     ]
     how = (
-        "Lost: the clean score minus this one, question by question, with its interval over documents. Detectable: "
-        "the loss that four of five such studies would show. A verdict is about its row by itself; the findings above "
-        "judge all rows together. Not shown: the interval holds 0, which is not the same as no loss. "
+        "Lost: the clean score minus this one, question by question, with an interval over documents for this row "
+        "alone, and one that holds for all conditions of its pipeline and stage, with how many these are. Verdicts "
+        "likewise; the findings above are those among all. Detectable: the loss that four of five such studies would "
+        "show among as many. Questions: those that score less, and more. Not shown: the interval holds 0, which is not "
+        "the same as no loss. "
         "Failed: compared questions that failed and scored 0; beyond "
         f"{100 * MOST_FAILED:.0f}% there is no verdict."
     )
-    return [View.whole("Loss against the clean text", how, lines, lines[0])] if lines else []
+    return [View.whole(f"Loss against {run.reference}", how, lines, lines[0])] if lines else []
+
+
+def _for_all(loss: Loss) -> str:
+    """Write the interval that holds for all conditions of a pipeline, with how many these are; "" without one."""
+    held = ends(loss.wide_low, loss.wide_high)
+    return f"{held} of {loss.among}" if held and loss.among > 1 else held
+
+
+_AMONG = {"loss": "worse", "gain": "better"}
+"""Kinds of `headlines.kind` as verdicts."""
 
 
 def losses_by_pipeline(losses: Sequence[Loss]) -> View:
@@ -63,13 +76,13 @@ def losses_by_pipeline(losses: Sequence[Loss]) -> View:
         line = lines.setdefault(loss.condition, {"lost to": loss.noise, "level": loss.level})
         line[head(loss)] = _loss(loss)
     how = (
-        "lost: clean score less this one, question by question, with its 95% interval over documents; "
+        "lost: clean score less this one, question by question, with its 95% interval over documents, alone; "
         "-n +m: questions that score less, and more\n"
-        "not shown: the interval holds 0, each loss judged by itself; `finds`: the loss that four of five such studies "
-        "show"
+        "not shown: the interval holds 0, each loss judged alone; `finds`: the loss that four of five such studies "
+        "show among as many conditions"
     )
     names = dict.fromkeys(("lost to", "level", *map(head, losses)))
-    return View.whole("Loss against the clean text", how, lines.values(), names)
+    return View.whole("Losses", how, lines.values(), names)
 
 
 def _loss(loss: Loss) -> str:
@@ -93,7 +106,7 @@ def hypotheses(run: Run) -> list[View]:
             "expected": row["expected"],
             "found": VERDICTS[row["verdict"]],
             "held": {True: "yes", False: "no", None: "not judged"}[row["held"]],
-            "lost [95% interval]": (
+            "lost [95% interval, alone]": (
                 Interval(row["difference"]) if row["held"] is None else Interval.of(row, "difference")
             ).long(),
             "p (Holm)": f"{row['p_holm']:.2g}" if row["p_holm"] < 0.001 else row["p_holm"],

@@ -58,6 +58,11 @@ class Interval:
         return f"{value:z.2f} ±{up:.2f}" if abs(down - up) < 0.005 else f"{value:z.2f} -{down:.2f} +{up:.2f}"
 
 
+def ends(low: float, high: float) -> str:
+    """Write the ends of an interval alone: `[0.400, 0.600]`; "" where there is none."""
+    return "" if isnan(low) else f"[{low:z.3f}, {high:z.3f}]"
+
+
 @dataclass(frozen=True, slots=True)
 class Amount:
     """An amount of money; where it is undefined, a note says why."""

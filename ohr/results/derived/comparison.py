@@ -8,7 +8,8 @@ import numpy as np
 from ohr.errors import DataError
 from ohr.messages.wording import named, without_clean_text
 from ohr.registry import choices
-from ohr.results.derived.pairs import FAILED, cell_of, paired, silent_cells, verdict
+from ohr.results.derived.pairs import FAILED, cell_of, near_floor, paired, silent_cells, verdict
+from ohr.results.derived.references import floors_and_ceilings
 from ohr.results.question_arrays import Places
 from ohr.results.run import Run
 from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable
@@ -78,7 +79,7 @@ class Candidate:
         label: as in `Pair`, as are `first`, `second` and `metric`.
         values: (2, n) scores of both, undefined on both sides where one is (`paired`).
         failed: (n,) a side failed.
-        answered: as in `pairs.verdict`.
+        answered: as in `pairs.verdict`, as is `low`.
     """
 
     label: str
@@ -88,6 +89,7 @@ class Candidate:
     values: Floats
     failed: Flags
     answered: bool = True
+    low: bool = False
 
 
 def judged(candidates: Sequence[Candidate], clusters: Clusters, margin: float) -> tuple[Pair, ...]:
@@ -96,7 +98,7 @@ def judged(candidates: Sequence[Candidate], clusters: Clusters, margin: float) -
     pairs = []
     for candidate, (alone, p, is_shown) in zip(candidates, compared, strict=True):
         failed = int((candidate.failed & ~np.isnan(candidate.values[0])).sum())
-        word = verdict(alone, failed, answered=candidate.answered)
+        word = verdict(alone, failed, answered=candidate.answered, low=candidate.low)
         about = candidate.label, candidate.first, candidate.second, candidate.metric
         before, after = np.nanmean(candidate.values, axis=1).tolist()
         pairs.append(Pair(*about, before, after, failed, alone, word, p, is_shown and word != FAILED))
@@ -141,7 +143,9 @@ def compare_sides(
             if not np.isnan(scores).all():
                 failed = sides[0].failed[0][here] | sides[1].failed[0][there]
                 about = _label(one, two, name), one, two, name
-                candidates.append(Candidate(*about, scores, failed, cell_of(one) not in silent))
+                floor = floors_and_ceilings(tables[0], one, [name])[0][:, here]
+                (low,) = near_floor(scores[:1], floor, part.clusters, margin)
+                candidates.append(Candidate(*about, scores, failed, cell_of(one) not in silent, bool(low)))
     if not candidates:
         raise DataError(f"{first.run.folder} and {second.run.folder} have no score in common{_hint(first, second)}")
     pairs = judged(candidates, part.clusters, margin)

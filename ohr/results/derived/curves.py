@@ -16,6 +16,7 @@ from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
+from ohr.statistics.curves import COVERING, levels_around, uncovered
 from ohr.statistics.estimate import NO_INTERVAL, Estimate
 from ohr.statistics.intervals import clustered_means
 from ohr.statistics.summaries import (
@@ -37,8 +38,6 @@ SPAN: Mapping[str, tuple[float, float]] = {"r_noise_clean": (0.10, 0.60), "evide
 Both are 0 on the clean text. r_noise is not: a ground truth may itself lack evidence, 11% of OHRBench's, and no curve
 then starts where another does.
 """
-
-_NARROW = 0.05  # of two curves that share less of the axis than this, nothing is compared
 
 
 @dataclass(frozen=True)
@@ -160,16 +159,15 @@ _Summary = tuple[_Curve, str, Estimate | Ranged, tuple[float, float], str | None
 def _of_pipeline(curves: Sequence[_Curve], axis: str, clusters: Clusters) -> Iterator[_Summary]:
     """Yield the summaries of one pipeline's curves, of pairs of them, and of its engines beside them."""
     sweeps, span = [curve for curve in curves if curve.is_sweep], SPAN[axis]
+    has_area = set()
     for curve in sweeps:
         for quantity, found, ends in _alone(curve, axis, span, clusters):
             yield curve, quantity, found, ends, None
-    for first, second in combinations(sweeps, 2):
-        shared = _shared(first, second, axis, span, clusters)
-        if shared:
-            found = curve_difference(
-                first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *shared
-            )
-            yield first, "difference", found, shared, second.noise
+            if quantity == "area" and isinstance(found, Estimate) and not isnan(found.mean):
+                has_area.add(curve.noise)
+    for first, second in combinations([curve for curve in sweeps if curve.noise in has_area], 2):
+        found = curve_difference(first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *span)
+        yield first, "difference", found, span, second.noise
     for engine in (curve for curve in curves if not curve.is_sweep):
         for curve in sweeps:
             found = equal_score(curve.axes[axis], curve.scores, engine.scores[1], clusters)
@@ -181,7 +179,8 @@ def _alone(
 ) -> Iterator[tuple[str, Estimate | Ranged, tuple[float, float]]]:
     x, everywhere = curve.axes[axis], (nan, nan)
     floors = np.where(np.isnan(curve.floors).all(axis=0), 0.0, curve.floors)
-    yield "area", curve_area(x, curve.scores, floors, clusters, *span), span
+    mean = curve_area(x, curve.scores, floors, clusters, *span)
+    yield "area", replace(mean, note=_about_area(mean, curve, axis, clusters)), span
     yield "slope", slope(x, curve.scores, clusters), everywhere
     yield "r50", curve_r50(x, curve.scores, floors, clusters), everywhere
 
@@ -208,24 +207,23 @@ def _crossings(
             yield _row(curve, group, metric, axis, "crossing", found, other=" / ".join(filter(None, names)))
 
 
-def _shared(
-    first: _Curve, second: _Curve, axis: str, span: tuple[float, float], clusters: Clusters
-) -> tuple[float, float] | None:
-    """Return the doses that both noises reach, without any one document, within the span; None where too few."""
-    doses = [_doses(curve, axis, clusters) for curve in (first, second)]
-    low = max(span[0], *(x.min(axis=0).max() for x in doses))
-    high = min(span[1], *(x.max(axis=0).min() for x in doses))
-    return (float(low), float(high)) if high - low >= _NARROW else None
-
-
-def _doses(curve: _Curve, axis: str, clusters: Clusters) -> Floats:
-    """Return the doses of the levels without each document, (levels, documents)."""
-    x = curve.axes[axis]
-    defined = np.flatnonzero(~np.isnan(np.concatenate([x.rows, curve.scores])).any(axis=0))
+def _about_area(mean: Estimate, curve: _Curve, name: str, clusters: Clusters) -> str:
+    """Return why a curve has no area over an axis, or from how few levels it is."""
+    axis, span = curve.axes[name], SPAN[name]
+    defined = np.flatnonzero(~np.isnan(np.concatenate([axis.rows, curve.scores])).any(axis=0))
     if not defined.size:
-        return np.full((1, 1), nan)
-    means = clusters.among(defined).left_out(x.rows[:, defined]).without
-    return np.stack([x.doses(without) for without in means.T], axis=1)
+        return "no question is scored at every level"
+    left = clusters.among(defined).left_out(axis.rows[:, defined])
+    whole = axis.doses(left.whole)
+    if reason := uncovered(whole, *span):
+        return reason
+    if not isnan(mean.mean):
+        few = f"from {COVERING} levels" if levels_around(whole, *span) == COVERING else ""
+        return "; ".join(filter(None, (mean.note, few)))
+    for without in left.without.T:
+        if reason := uncovered(axis.doses(without), *span):
+            return f"without one of the documents: {reason}"
+    return "clean text does not always score above its floor"
 
 
 def _row(
@@ -256,13 +254,5 @@ def _row(
         "from": ends[0],
         "to": ends[1],
         "levels": len(curve.places),
-        "note": _note(found, quantity),
+        "note": "beyond the largest dose" if isinf(found.mean) else found.note,
     }
-
-
-def _note(found: Estimate, quantity: str) -> str:
-    if isinf(found.mean):
-        return "beyond the largest dose"
-    if isnan(found.mean) and quantity == "area":
-        return "the levels do not cover these doses"
-    return found.note

@@ -12,6 +12,7 @@ from ohr.messages.wording import counted, named
 from ohr.results.derived.comparison import Candidate, Compared, judged
 from ohr.results.derived.measures import USUAL, Measures
 from ohr.results.derived.pairs import paired
+from ohr.results.derived.topics import shared_documents
 from ohr.results.score_arrays import Flags, Floats, Place
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import MARGIN
@@ -30,7 +31,7 @@ class Hits:
         scores: (runs, measures, topics) 0 where a topic is missing from a run; means over the draws of its noise.
         missing: (runs, topics) whether it is, in any of the draws.
         clusters: which topics share a document.
-        cluster: `document`, or `topic` where nothing is known of documents.
+        cluster: `document`, or `topic` where each topic is by itself.
         notes: what to know of the files.
     """
 
@@ -66,7 +67,7 @@ def read_hits(
         runs: files, read one at a time, and folders of files.
         qrels: the judgments.
         measures: names of ir_measures; None for nDCG@10, R@100 and RR.
-        clusters: which document each topic is about; without it each topic is by itself.
+        clusters: which document each topic is about; without it topics that share a relevant document are.
 
     Raises:
         DataError: a file or a measure cannot be read, or a run has no topic of the judgments.
@@ -75,7 +76,7 @@ def read_hits(
     names = _names(runs)
     judgments = read_qrels(qrels)
     ready = Measures(measures or USUAL, judgments)
-    grouped, notes = _clusters(ready.topics, clusters)
+    grouped, cluster, notes = _clusters(ready.topics, judgments, clusters)
     notes = [*judgments.notes, *_unjudgeable(judgments), *notes]
     scores, missing, tied, depths = [], [], dict[str, int](), dict[str, int]()
     for path, name in zip(runs, names, strict=True):
@@ -95,7 +96,6 @@ def read_hits(
         notes.append(
             f"{counted(alone, 'topic')} of the qrels in no run: if nobody asked them, leave them out of the qrels"
         )
-    cluster = "topic" if clusters is None else "document"
     return Hits(names, ready.names, ready.topics, np.stack(scores), np.stack(missing), grouped, cluster, tuple(notes))
 
 
@@ -185,10 +185,10 @@ def _unjudgeable(judgments: Judgments) -> Iterator[str]:
         yield f"{counted(len(topics), 'topic')} without a relevant document, scored 0: {named(topics)}"
 
 
-def _clusters(topics: Sequence[str], path: Path | None) -> tuple[Clusters, list[str]]:
-    """Group topics by document, and documents by domain where the file has one; returns notes, too."""
+def _clusters(topics: Sequence[str], judgments: Judgments, path: Path | None) -> tuple[Clusters, str, list[str]]:
+    """Group topics by document, and documents by domain where the file has one; returns the kind and notes, too."""
     if path is None:
-        return Clusters.of(topics), []
+        return shared_documents(topics, judgments)
     known: Mapping[str, tuple[str, str]] = read_topic_documents(path)
     alone = [topic for topic in topics if topic not in known]
     if len(alone) == len(topics):
@@ -197,4 +197,4 @@ def _clusters(topics: Sequence[str], path: Path | None) -> tuple[Clusters, list[
     about = [known.get(topic, (f"\t{topic}", "")) for topic in topics]
     documents, domains = zip(*about, strict=True)
     more = f"{path.name}: {counted(len(alone), 'topic')} without a document, each by itself: {named(alone)}"
-    return Clusters.of(documents, domains if any(domains) else None), [more] if alone else []
+    return Clusters.of(documents, domains if any(domains) else None), "document", [more] if alone else []

@@ -39,7 +39,9 @@ class Measures:
         self.names = tuple(map(str, self._measures))
         self.topics = tuple(judgments.grades)
         parts = [self.topics[place : place + _PART] for place in range(0, len(self.topics), _PART)]
-        self._parts = [(part, self._evaluator(judgments, part)) for part in parts]
+        self._parts = [
+            (part, self._evaluator(judgments, part, group)) for part in parts for group in _groups(self._measures)
+        ]
 
     @property
     def deepest(self) -> int:
@@ -70,9 +72,9 @@ class Measures:
         """List the measures that trec_eval does not compute, so that ties may be broken in another way."""
         return [str(measure) for measure in self._measures if not self._library.pytrec_eval.supports(measure)]
 
-    def _evaluator(self, judgments: Judgments, topics: Sequence[str]) -> Any:
+    def _evaluator(self, judgments: Judgments, topics: Sequence[str], measures: Sequence[Any]) -> Any:
         try:
-            return self._library.evaluator(self._measures, {topic: _safe(judgments.grades[topic]) for topic in topics})
+            return self._library.evaluator(measures, {topic: _safe(judgments.grades[topic]) for topic in topics})
         except (TypeError, ValueError) as error:  # it does not take a parameter, or needs another library
             raise DataError(f"ir_measures cannot compute {', '.join(self.names)}: {error}") from None
 
@@ -86,6 +88,15 @@ class Measures:
                 raise DataError(
                     f"{run.path}: ir_measures cannot compute {', '.join(self.names)}{hint}: {error}"
                 ) from error
+
+
+def _groups(measures: Sequence[Any]) -> list[list[Any]]:
+    """Group measures for the evaluators: those without parameters, or with a cutoff only, are evaluated together.
+
+    ir_measures 0.4.3 gives one evaluator of nDCG, with gains and without, a single value for both, and 0 for the other.
+    """
+    plain = [measure for measure in measures if set(measure.params) <= {"cutoff"}]
+    return [group for group in (plain, *([measure] for measure in measures if measure not in plain)) if group]
 
 
 def _safe(grades: Mapping[str, int]) -> Mapping[str, int]:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ohr.results.run import Run
-from ohr.results.score_arrays import Floats, Place
+from ohr.results.score_arrays import Flags, Floats, Place
 from ohr.results.tables.read_table import plain
+from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison
+from ohr.statistics.intervals import clustered_means
 
 MOST_FAILED = 0.1
 """Share of the pairs that may have failed on a side: beyond it, a difference measures the failures."""
@@ -17,6 +19,11 @@ FEWEST_ANSWERED = 0.5
 """Share of the clean side's questions that must have an answer: below it, noise finds nothing to take away."""
 FAILED = "failed"
 """The verdict on a comparison of which too much failed."""
+FLOOR = "floor"
+"""The verdict on a comparison of scores that hardly leave their floor: they have nothing to lose."""
+LOW = 5
+"""Margins above its floor below which a score is low: where it is also not shown to be one margin above it, what a
+comparison leaves open, or calls the same, says nothing of noise. A judgment, that of `repair` with a bound added."""
 
 _CELL = ("stage", "condition", "chunker", "retriever", "generator")
 
@@ -27,15 +34,31 @@ def paired(*sides: Floats) -> Floats:
     return np.where(np.isnan(stacked).any(axis=0), nan, stacked)
 
 
-def verdict(found: Comparison, failed: int, *, answered: bool = True) -> str:
-    """Return the verdict on a comparison; `failed` where there can be none.
+def verdict(found: Comparison, failed: int, *, answered: bool = True, low: bool = False) -> str:
+    """Return the verdict on a comparison; `failed` or `floor` where there can be none.
 
     Args:
         found: the comparison.
         failed: pairs of which a side failed, and scored 0.
         answered: the first side is none of `silent_cells`.
+        low: the first side is near its floor (`near_floor`).
     """
-    return FAILED if failed > MOST_FAILED * found.difference.n or not answered else found.verdict
+    if failed > MOST_FAILED * found.difference.n or not answered:
+        return FAILED
+    return FLOOR if low and found.verdict in ("open", "same", "") else found.verdict
+
+
+def near_floor(scores: Floats, floors: Floats, clusters: Clusters, margin: float) -> Flags:
+    """Report which (rows, n) scores are too near their floors for a verdict; nan is no floor, which counts as 0.
+
+    Args:
+        scores: of the first side; nan is left out.
+        floors: of the same cells.
+        clusters: of the n questions.
+        margin: difference of a score that matters.
+    """
+    above = clustered_means(scores - np.nan_to_num(floors), clusters)
+    return np.array([one.mean < LOW * margin and not one.low > margin for one in above])
 
 
 def silent_cells(run: Run) -> Set[tuple[Any, ...]]:

@@ -10,12 +10,12 @@ import numpy as np
 
 from ohr.metrics.dose import Dose
 from ohr.results.derived.doses import level_dose
-from ohr.results.derived.pairs import cell_of, paired, verdict
+from ohr.results.derived.pairs import cell_of, near_floor, paired, verdict
 from ohr.results.derived.references import floors_and_ceilings
 from ohr.results.folder.manifest_choices import Choices
 from ohr.results.question_arrays import Part, Questions
 from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
-from ohr.results.tables.groups import ALL, GROUPS, TRAITS
+from ohr.results.tables.groups import ALL, GROUPS, STAGES, TRAITS
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, comparisons
@@ -37,7 +37,7 @@ def write_summary(scores: ScoreTable, silent: Set[tuple[Any, ...]], choices: Cho
         tables: to append to.
     """
     family = _Family(
-        choices.margin, Counter(place.stage for place in scores.places if _is_compared(scores, place, choices))
+        choices.margin, Counter(place.pipeline for place in scores.places if _is_compared(scores, place, choices))
     )
     parts = {group: scores.questions.part("evidence_source", group) for group in GROUPS}
     doses = {
@@ -54,16 +54,16 @@ class _Family:
 
     Args:
         margin: difference of a score that matters.
-        sizes: comparisons with the clean text of each stage, among which the largest loss is picked.
+        sizes: comparisons with the clean text of each pipeline at each stage, which are judged together.
     """
 
     margin: float
-    sizes: Mapping[str, int]
+    sizes: Mapping[tuple[str | None, ...], int]
 
 
 def _is_compared(scores: ScoreTable, place: Place, choices: Choices) -> bool:
     """Report whether a cell is compared with the clean text: a repeated condition is not."""
-    return place.condition not in choices.repeats and scores.clean(place) not in (None, place)
+    return place.condition not in choices.repeats and scores.reference(place) not in (None, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _sheet(scores: ScoreTable, place: Place, silent: Set[tuple[Any, ...]]) -> _S
     whole = scores.read(place)
     cell = whole.only([metric for metric in whole.metrics if not metric.endswith("_floor")])
     undefined = np.full_like(cell.values, nan)
-    unnoised = scores.clean(place)
+    unnoised = scores.reference(place)
     before = None if unnoised in (None, place) else scores.read(unnoised).only(cell.metrics)
     clean = before.values if before else undefined
     floor, ceiling = floors_and_ceilings(scores, place, cell.metrics)
@@ -178,7 +178,9 @@ _NOTHING: Mapping[str, Any] = {
     "verdict": None,
     **dict.fromkeys((*_AXES, *(f"kb_{name}" for name in _AXES)), nan),
     **dict.fromkeys((*_LOSS, "floor", "ceiling"), nan),
-    **dict.fromkeys(("pairs", "pairs_failed", "changed_documents", "questions_lost", "questions_gained"), None),
+    **dict.fromkeys(
+        ("comparisons", "pairs", "pairs_failed", "changed_documents", "questions_lost", "questions_gained"), None
+    ),
 }
 """Columns that are empty in rows by other traits than the evidence source."""
 
@@ -208,27 +210,33 @@ def _of_group(sheet: _Sheet, part: Part, family: _Family | None) -> list[dict[st
         row |= {"low": nan, "high": nan, "interval": ""}
     if family is not None:
         clean, noisy = paired(sheet.clean[:, part.places], values)
-        losses = _losses(clean - noisy, [about["stage"] for about in sheet.about], part.clusters, family)
+        among = [max(1, family.sizes.get(tuple(about[name] for name in _PIPELINE), 1)) for about in sheet.about]
+        losses = _losses(clean - noisy, among, part.clusters, family.margin)
+        # what a page's text keeps, and what of it is damaged, has no floor
+        scored = np.array([about["stage"] in STAGES for about in sheet.about])
+        low = scored & near_floor(clean, sheet.floor[:, part.places], part.clusters, family.margin)
         bad = ((sheet.failed | sheet.clean_failed)[:, part.places] & ~np.isnan(clean)).sum(axis=1)
         means = (_means(table) for table in (clean, sheet.floor[:, part.places], sheet.ceiling[:, part.places]))
-        columns = (column.tolist() for column in (bad, sheet.answered, *means))
-        for row, loss, lost, enough, *about in zip(rows, losses, *columns, strict=True):
-            row |= _loss(loss, lost, answered=enough)
+        columns = (column.tolist() for column in (bad, sheet.answered, low, *means))
+        for row, loss, lost, enough, is_low, *about in zip(rows, losses, *columns, strict=True):
+            row |= _loss(loss, lost, answered=enough, low=is_low)
             row |= dict(zip(("clean_mean", "floor", "ceiling"), about, strict=True))
     return rows
 
 
-def _losses(table: Floats, stages: Sequence[str], clusters: Clusters, family: _Family) -> list[Comparison]:
-    """Judge (rows, n) differences, each among the comparisons of its stage."""
+_PIPELINE = ("stage", "chunker", "retriever", "generator")
+
+
+def _losses(table: Floats, among: Sequence[int], clusters: Clusters, margin: float) -> list[Comparison]:
+    """Judge (rows, n) differences, each among the comparisons of its pipeline."""
     judged: dict[int, Comparison] = {}
-    for stage in dict.fromkeys(stages):
-        rows = [row for row, name in enumerate(stages) if name == stage]
-        found = comparisons(table[rows], clusters, family.margin, among=max(1, family.sizes.get(stage, 1)))
-        judged |= dict(zip(rows, found, strict=True))
-    return [judged[row] for row in range(len(stages))]
+    for size in dict.fromkeys(among):
+        rows = [row for row, each in enumerate(among) if each == size]
+        judged |= dict(zip(rows, comparisons(table[rows], clusters, margin, among=size), strict=True))
+    return [judged[row] for row in range(len(among))]
 
 
-def _loss(found: Comparison, failed: int, *, answered: bool) -> dict[str, Any]:
+def _loss(found: Comparison, failed: int, *, answered: bool, low: bool) -> dict[str, Any]:
     """Return the loss to noise, question by question; empty where there is no clean side."""
     one = found.difference
     if not one.n:
@@ -238,8 +246,9 @@ def _loss(found: Comparison, failed: int, *, answered: bool) -> dict[str, Any]:
     counts = {"pairs": one.n, "pairs_failed": failed, "changed_documents": one.changed}
     counts |= {"questions_lost": found.lost, "questions_gained": found.gained}
     wide = {"lost_wide_low": found.wide_low, "lost_wide_high": found.wide_high}
-    judged = {"lost_p": found.p, "lost_detectable": found.detectable}
-    return {**ends, **inner, **wide, **counts, **judged, "verdict": verdict(found, failed, answered=answered)}
+    judged = {"lost_p": found.p, "lost_detectable": found.detectable, "comparisons": found.among}
+    word = verdict(found, failed, answered=answered, low=low)
+    return {**ends, **inner, **wide, **counts, **judged, "verdict": word}
 
 
 def _means(values: Floats) -> Floats:

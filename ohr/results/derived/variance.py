@@ -1,6 +1,7 @@
 """The table of variance: what the squared standard error of each score, and of each loss, is made of."""
 
 from collections.abc import Iterator, Mapping
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from ohr.results.score_arrays import Floats, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
-from ohr.statistics.estimate import NO_INTERVAL
+from ohr.statistics.estimate import NO_INTERVAL, SAME
+from ohr.statistics.planning import Changes
 from ohr.statistics.variance import Budget, budget
 
 
@@ -33,29 +35,42 @@ def _rows(scores: ScoreTable, headline: Mapping[str, str], part: Part) -> Iterat
         metric = headline[place.stage]
         draws = scores.read(place).only([metric]).draws[0]
         tried = {"score": draws}
-        clean = scores.clean(place)
+        clean = scores.reference(place)
         if clean is not None and clean != place:
             (before,) = scores.read(clean).only([metric]).values
             tried["lost"] = before - draws
         for of, values in tried.items():
             found = _of(values, part)
             if found is not None:
-                parts, clusters = found
+                parts, clusters, means = found
                 about = {name: getattr(place, name) for name in _PLACE}
-                yield {**about, "metric": metric, "of": of, **_columns(parts, clusters)}
+                changes = _changes(means, clusters) if of == "lost" and (np.abs(means) >= SAME).any() else _UNCHANGED
+                yield {**about, "metric": metric, "of": of, **_columns(parts, clusters), **changes}
 
 
 _PLACE = ("stage", "condition", "chunker", "retriever", "generator")
 
 
-def _of(draws: Floats, part: Part) -> tuple[Budget, Clusters] | None:
-    """Estimate the parts, from the questions that every draw defines; None with too few documents."""
+_UNCHANGED = dict.fromkeys(("loss", "square", "size", "changed"), nan)
+
+
+def _of(draws: Floats, part: Part) -> tuple[Budget, Clusters, Floats] | None:
+    """Estimate the parts, from the questions that every draw defines; None with too few documents.
+
+    Returns:
+        The parts, the clusters of these questions, and their means over the draws.
+    """
     chosen = draws[:, part.places]
     kept = np.flatnonzero(~np.isnan(chosen).any(axis=0))
     clusters = part.clusters.among(kept) if kept.size < chosen.shape[1] else part.clusters
     if not kept.size or len(clusters.counts) < NO_INTERVAL:
         return None
-    return budget(chosen[:, kept], clusters), clusters
+    return budget(chosen[:, kept], clusters), clusters, chosen[:, kept].mean(axis=0)
+
+
+def _changes(differences: Floats, clusters: Clusters) -> dict[str, float]:
+    found = Changes.of(np.where(np.abs(differences) < SAME, 0.0, differences), clusters)
+    return {"loss": found.loss, "square": found.square, "size": found.size, "changed": found.documents}
 
 
 def _columns(parts: Budget, clusters: Clusters) -> dict[str, Any]:

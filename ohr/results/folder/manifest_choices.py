@@ -1,5 +1,6 @@
 """Choices of a spec and metrics of its protocol that the statistics of a run depend on, read from its manifest."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
@@ -24,6 +25,8 @@ class Choices:
         hypotheses: the comparisons that the spec writes down.
         agents: the parts of a knowledge base that each agent looks at: `text`, `image`.
         text_alone: conditions whose page images are clean, so that noise can only be in the text.
+        plain: where no condition is clean text, each noisy condition to the one that is read by the same engine without
+            noise, with which it is compared.
     """
 
     margin: float = MARGIN
@@ -35,6 +38,7 @@ class Choices:
     hypotheses: Sequence[Mapping[str, Any]] = ()
     agents: Mapping[str, Sequence[str]] = field(default_factory=dict)
     text_alone: Collection[str] = ()
+    plain: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Self:
@@ -44,7 +48,21 @@ class Choices:
             repeats = {base["condition"]: base["again_of"] for base in bases if base.get("again_of")}
             agents = {name: about["reads"] for name, about in manifest.get("agents", {}).items()}
             text_alone = {base["condition"] for base in bases if not base.get("image_noise")}
-            judged = float(spec["margin"]), spec["strata"]
-            return cls(*judged, headlines(manifest), repeats, tuple(spec["hypotheses"]), agents, text_alone)
+            margin, plain = float(spec["margin"]), _plain([base for base in bases if not base.get("again_of")])
+            hypotheses = tuple(spec["hypotheses"])
+            return cls(margin, spec["strata"], headlines(manifest), repeats, hypotheses, agents, text_alone, plain)
         except (ValueError, KeyError, TypeError, DataError):
             return cls()
+
+
+def _plain(bases: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return for each noisy condition the one of the same engine without noise; nothing where there is clean text."""
+    noisy = {base["condition"]: bool(base.get("image_noise") or base.get("text_noise")) for base in bases}
+    readers = {base["condition"]: base.get("ocr", {"kind": "ground_truth"}) for base in bases}
+    if any(reader["kind"] == "ground_truth" and not noisy[condition] for condition, reader in readers.items()):
+        return {}
+    engines = {condition: json.dumps(reader, sort_keys=True) for condition, reader in readers.items()}
+    plain = {engines[condition]: condition for condition in reversed(noisy) if not noisy[condition]}
+    return {
+        condition: plain[engines[condition]] for condition in noisy if noisy[condition] and engines[condition] in plain
+    }

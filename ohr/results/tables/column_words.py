@@ -37,7 +37,7 @@ COLUMNS = {
     "high": "upper end",
     "se": "standard error over documents",
     "df": "its degrees of freedom",
-    "interval": "how the interval was made: `logit`, `edge`, `t`, `rare`, or empty",
+    "interval": "how the interval was made: `logit`, `near edge`, `edge`, `t`, `rare`, or empty",
     "effective_documents": "equally large documents that these are worth",
     # what a reply took
     "tokens_in": "tokens that were sent",

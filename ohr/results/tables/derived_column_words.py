@@ -4,17 +4,19 @@ _CHANGE_NOTE = "as in `summary`, or `few documents changed` (fewer than 8)"
 
 _LOST = {
     "lost": "the loss to noise: the clean score less this one, question by question",
-    "lost_low": "lower end of its 95% interval",
+    "lost_low": "lower end of its 95% interval, of this row alone",
     "lost_high": "upper end",
     "lost_inner_low": "lower end of its 90% interval, with which `same` is tested",
     "lost_inner_high": "upper end",
     "lost_p": "p value of no loss",
-    "lost_detectable": "the loss that four of five such studies would show if it were compared alone; empty where the "
+    "lost_detectable": "the loss that four of five such studies would show among as many comparisons; empty where the "
     "changes are worth those of fewer than 8 documents",
-    "lost_wide_low": "lower end of the interval of `lost` that holds together with those of all comparisons of its "
-    "stage and metric: the one to quote of the largest loss",
+    "lost_wide_low": "lower end of the interval of `lost` that holds for all conditions of its pipeline, stage and "
+    "metric together: the one to quote of the largest loss",
     "lost_wide_high": "upper end",
-    "verdict": "`worse`, `better`, `same`, `small`, `open`, `failed` or `identical`; empty without an interval",
+    "comparisons": "how many these are",
+    "verdict": "of this row alone: `worse`, `better`, `same`, `small`, `open`, `failed`, `floor` or `identical`; empty "
+    "without an interval",
     "pairs": "questions that both sides define",
     "pairs_failed": "how many of them failed on a side",
     "changed_documents": "documents in which a question's score changes",
@@ -119,7 +121,7 @@ DERIVED_TABLES: dict[str, dict[str, str]] = {
         "from": "the dose at which the span of an area begins",
         "to": "the dose at which it ends",
         "levels": "levels of the curve, clean text among them",
-        "note": "`beyond the largest dose`, `the levels do not cover these doses`, or as in `summary`",
+        "note": "`beyond the largest dose`; why there is no area, or `from 3 levels`; or as in `summary`",
     },
     "variance": {
         "of": "`score` or `lost`",
@@ -136,6 +138,10 @@ DERIVED_TABLES: dict[str, dict[str, str]] = {
         "per_document": "mean questions of a document",
         "cv": "coefficient of variation of the questions per document",
         "df": "degrees of freedom",
+        "loss": "of `lost`, the mean difference",
+        "square": "of `lost`, the mean of the squared differences",
+        "size": "of `lost`, what a unit of further loss adds to `square`",
+        "changed": "of `lost`, the share of the documents in which some question changes",
     },
     "repeats": {
         "kind": "`twice` (the same condition again) or `draws` (of one noise)",

@@ -69,9 +69,8 @@ _TABLES = {
         "documents:int64 effective_documents:double note replicates:int64 replicate_sd:double r_noise:double "
         "evidence_loss:double kb_r_noise:double kb_evidence_loss:double floor:double ceiling:double clean_mean:double "
         "lost:double lost_low:double lost_high:double lost_inner_low:double lost_inner_high:double lost_p:double "
-        "lost_detectable:double lost_wide_low:double lost_wide_high:double verdict pairs:int64 pairs_failed:int64 "
-        "changed_documents:int64 questions_lost:int64 "
-        "questions_gained:int64"
+        "lost_detectable:double lost_wide_low:double lost_wide_high:double comparisons:int64 verdict pairs:int64 "
+        "pairs_failed:int64 changed_documents:int64 questions_lost:int64 questions_gained:int64"
     ),
     "aggregates": (
         f"{' '.join(CELL)} name unit value:double {_INTERVAL} df:double interval n:int64 failed:int64 documents:int64 "
@@ -96,7 +95,8 @@ _TABLES = {
     "variance": (
         "stage condition chunker retriever generator metric of total:double from_documents:double "
         "from_questions:double from_draws:double from_question_draws:double shared:double shared_ratio:double "
-        "shared_p:double draws:int64 documents:int64 effective_documents:double per_document:double cv:double df:double"
+        "shared_p:double draws:int64 documents:int64 effective_documents:double per_document:double cv:double "
+        "df:double loss:double square:double size:double changed:double"
     ),
     "repeats": (
         "stage condition chunker retriever generator metric kind pairs:int64 missed:double largest:double "

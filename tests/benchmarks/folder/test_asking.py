@@ -65,7 +65,7 @@ def test_pages_may_count_from_0(two):
         ({"question": "?", "document": "lease", "page": "two"}, r"a page must be a whole number \(got 'two'\)"),
         ({"question": "?", "document": "lease", "page": 1.5}, r"a page must be a whole number \(got 1.5\)"),
         ({"question": "?", "document": "lease", "page": True}, "a page must be a whole number"),
-        ({"question": "?", "page": 1}, "names a page, but not of which document"),
+        ({"question": "?", "document": "", "page": 1}, "names a page, but not of which document"),
         ({"question": "?", "evidence_source": "tabel"}, "evidence_source must be one of text, table"),
     ],
 )
@@ -73,6 +73,46 @@ def test_a_wrong_question_is_reported(two, record, message):
     two.ask(record)
     with pytest.raises(DataError, match=message):
         two.benchmark().check()
+
+
+@pytest.mark.parametrize("name", ["PDF", "pdf", "File", "FILENAME", "file-name", "Document", "PDF name"])
+def test_the_column_of_the_document_has_many_names(two, name):
+    (two.home / "q.csv").write_text(f"question,{name},page\nWhen?,lease.pdf,2\n")
+    two.ask({"question": "When?", name: "lease.pdf", "page": 2})
+    for file in ("q.csv", "q.json"):
+        (question,) = two.benchmark(file).questions()
+        assert (question.document, question.pages) == ("documents/lease", (1,))
+
+
+def test_a_workbook_may_name_documents_in_a_column_pdf(two):
+    book = pytest.importorskip("openpyxl").Workbook()
+    book.active.append(("Question", "PDF", "Page"))
+    book.active.append(("When?", "lease.pdf", 2))
+    book.save(two.home / "q.xlsx")
+    assert two.benchmark("q.xlsx").questions()[0].document == "documents/lease"
+
+
+@pytest.mark.parametrize("file", ["q.csv", "q.json"])
+def test_a_file_without_documents_is_reported_once_with_its_columns(two, file):
+    rows = [{"Question": "When?", "Akte": "lease", "Page": 1}] * 13
+    two.ask(*rows)
+    (two.home / "q.csv").write_text("Question,Akte,Page\n" + "When?,lease,1\n" * 13)
+    with pytest.raises(DataError) as caught:
+        two.benchmark(file).check()
+    assert str(caught.value) == (
+        f"{two.home / file}: names pages, but has no column for the document "
+        "(document or file or file_name or pdf or doc); its columns are Question, Akte, Page"
+    )
+
+
+def test_a_row_that_ohr_init_wrote_is_refused_once_with_its_line(two):
+    row = "Replace this by a question about lease, and fill in its answer and its page"
+    (two.home / "q.csv").write_text(f'question,document,page\nWhen?,lease,1\n"{row}",lease,1\n"{row}",noise,1\n')
+    with pytest.raises(DataError) as caught:
+        two.benchmark("q.csv").check()
+    assert str(caught.value) == (
+        f"{two.home / 'q.csv'}:3: is as `ohr init` wrote it, and so is 1 more row: replace it by a question of yours"
+    )
 
 
 def test_all_faults_are_reported_at_once(two):

@@ -49,6 +49,12 @@ def test_a_folder_becomes_a_study_that_is_valid(home):
     assert (home / "build.yaml").read_text() == build_starter(scans=True)
     assert "         ohr check study.yaml   # with your questions in questions.csv\n" in done.stdout
     assert (home / "questions.csv").read_text().splitlines()[0] == "question,answers,document,page,evidence"
+    for command in ("check", "run"):
+        refused = ohr(command, "study.yaml")
+        assert refused.exit_code == 2
+        assert "questions.csv:2: is as `ohr init` wrote it, and so are 2 more rows: replace it" in refused.stderr
+    assert "no questions yet" in ohr("init", "docs").stdout, "the rows are no questions to the wizard either"
+    (home / "questions.csv").write_text("Question,Answer,PDF,Page\nWhen did the lease begin?,1964,lease.pdf,1\n")
     checked = ohr("check", "study.yaml")
     assert checked.exit_code == 0, checked.stderr
 

@@ -21,6 +21,7 @@ from ohr.report.exports.markdown import markdown
 from ohr.report.exports.paper import Wanted, paper_table
 from ohr.report.exports.plain import one_line
 from ohr.report.exports.summary_csv import summary_csv
+from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from tests.report.exports.conftest import CONDITIONS, HOSTILE, MADE, condition, scores
@@ -66,7 +67,18 @@ def test_a_cell_is_the_mean_of_the_summary_with_its_interval(made):
 def test_a_loss_is_paired_and_the_clean_row_shows_its_mean(made):
     rows = paper_table(Run(made), Wanted("loss", stage="retrieval")).rows
     assert rows[0][4] == f"({100 * scores(0, 24).mean():.1f})"
-    assert re.fullmatch(r"15\.0 \[\d+\.\d, \d+\.\d\]", rows[1][4])
+    assert re.fullmatch(r"15\.0 \[\d+\.\d, \d+\.\d\]\*", rows[1][4])
+    (loss,) = (
+        loss
+        for loss in read_losses(Run(made))
+        if (loss.stage, loss.condition, loss.retriever) == ("retrieval", "blur-0.2", "bm25")
+    )
+    assert loss.is_shown  # so the asterisk
+    table = paper_table(Run(made), Wanted("loss", stage="retrieval"))
+    stars = sum(cell.endswith("*") for row in table.rows for cell in row[4:])
+    assert stars == sum(each.is_shown for each in read_losses(Run(made)) if each.stage == "retrieval")
+    assert ", each alone (" in table.title
+    assert "An asterisk: the difference is shown among all conditions of its pipeline" in table.how
     assert "A loss is the clean score less the noisy one" in paper_table(Run(made), Wanted("loss")).how
 
 

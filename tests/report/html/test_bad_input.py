@@ -52,17 +52,17 @@ def test_one_document_gets_no_invented_interval(tmp_path, page):
     documents = {("law/lease 0", 0): TEXTS["law/lease 0", 0]}
     made = replace(RUN, questions=RUN.questions[:1], pages=documents)
     for row in losses(made.write(tmp_path)):
-        assert row["lost [95% interval]"] == "0.500"
-        assert row["verdict"] == "too few documents"
+        assert row["lost [95% interval, alone]"] == "0.500"
+        assert row["verdict alone"] == row["among all"] == "too few documents"
     assert "When did lease 0 end?" not in page(made)  # packed, not markup
 
 
 def test_equal_scores_are_no_loss(tmp_path):
     made = replace(RUN, score=lambda place, count: np.full(count, 0.5))
     for row in losses(made.write(tmp_path)):
-        assert row["lost [95% interval]"] == "0.000"
-        assert row["verdict"] in ("identical", "too few documents")
-        assert (row["questions that lost"], row["gained"]) == ("0", "0")
+        assert row["lost [95% interval, alone]"] == "0.000"
+        assert row["verdict alone"] == row["among all"] == "identical"
+        assert row["questions"] == "-0 +0"
 
 
 def test_undefined_scores_are_left_out_and_come_last(tmp_path):

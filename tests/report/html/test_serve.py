@@ -123,6 +123,7 @@ def test_a_run_in_progress_is_followed(tmp_path):
         begun.stop("no more")
         (run,) = json.loads(ask("/runs.json")[1])
         assert (run["status"], run["why"]) == ("stopped", "no more")
+        assert [phase["left"] for phase in run["phases"]] == [None]
 
 
 def test_a_damaged_run_does_not_hide_the_others(plain, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from ohr.errors import DataError, SpecError
+from ohr.errors import DataError, PluginError, SpecError
 from ohr.report.leaderboard.ocr_results import ocr_spec, score_ocr
 from ohr.report.views.boards import leaderboard
 from ohr.results.tables.read_table import read_rows
@@ -82,8 +82,31 @@ def test_a_folder_without_results_is_refused(tmp_path, keys, content):
         folder.mkdir()
         for name in content:
             (folder / name).write_text("x")
-    with pytest.raises(DataError, match=r"no such folder|holds no <domain>/<document>\.json"):
+    with pytest.raises(PluginError, match=r"no such folder|holds no <domain>/<document>\.json"):
         ocr_spec(folder, keys)
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".md"])
+def test_a_folder_of_texts_is_scored_by_its_format(tmp_path, keys, texts, suffix):
+    folder = tmp_path / "ocr"
+    folder.mkdir()
+    for name, pages in texts.items():  # all in one folder, as an engine's script writes them
+        (folder / f"{name.rpartition('/')[2]}{suffix}").write_text("\f".join(pages), encoding="utf-8")
+    with pytest.raises(PluginError, match=r"<document>\.json, but texts, which `format: markdown` reads$"):
+        ocr_spec(folder, keys)
+    spec = ocr_spec(folder, keys, format="markdown")
+    result = score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
+    assert result.doses["ocr"]["edit_distance"] == pytest.approx(0, abs=1e-3)
+    assert result.retrieval["ocr"] == result.retrieval["gt"]
+    assert not result.failures
+
+
+def test_texts_of_another_benchmark_are_refused(tmp_path, keys):
+    (tmp_path / "ocr").mkdir()
+    (tmp_path / "ocr/sonnet.txt").write_text("Shall I compare thee")
+    spec = ocr_spec(tmp_path / "ocr", keys, format="markdown")
+    with pytest.raises(DataError, match=r"no file is a document of benchmark mini \(a file is 'ocr/sonnet'"):
+        score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
 
 
 def test_a_benchmark_without_ground_truth_is_refused_and_the_key_to_set_is_named(base, tmp_path):

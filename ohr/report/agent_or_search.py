@@ -1,0 +1,92 @@
+"""Agents beside single searches: their scores under each noise, which keeps more, and what a question takes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isnan
+from statistics import fmean
+
+from ohr.report.lead import in_points, rounded
+from ohr.report.views.view import View
+from ohr.results.run import Row, Run
+from ohr.results.tables.groups import ALL
+
+_VERDICTS = {
+    "repairs": "the agent repairs some of the noise",
+    "compounds": "noise compounds over the agent's turns",
+    "open": "which keeps more is not shown",
+    "identical": "both keep the same",
+    "looks past it": "the agent looks at page images, which have no noise",
+}
+
+
+def side_by_side(run: Run) -> View | None:
+    """Return the scores of agents and single searches by condition, with tokens and seconds; None without both."""
+    metric = run.headlines.get("overall", "")
+    rows = run.once(run.rows("summary", stage="overall", by="evidence_source", group=ALL, metric=metric))
+    names = {_name(run, row): row["generator"] in run.agent_labels for row in rows}
+    if len(set(names.values())) < 2:
+        return None
+    scores: dict[str, dict[str, str]] = {}
+    for row in rows:
+        if row["n"]:
+            line = scores.setdefault(row["condition"], {"points": row["condition"]})
+            line[_name(run, row)] = rounded(row["mean"])
+    effort = run.once(run.rows_if_any("effort", stage="overall"))
+    lines = [*scores.values(), *_efforts(run, effort)]
+    order = sorted(names, key=lambda name: not names[name])
+    shown = [{"points": line["points"], **{name: line.get(name, "") for name in order}} for line in lines]
+    return View.of("Agent or single search?", "Points of answers end to end, and means for each question.", shown)
+
+
+def _efforts(run: Run, effort: Sequence[Row]) -> list[dict[str, str]]:
+    tokens = {"points": "tokens a question"} | _means(run, effort, lambda row: row["tokens_in"] + row["tokens_out"])
+    seconds = {"points": "seconds a question"} | _means(run, effort, lambda row: row["seconds"])
+    return [line for line in (tokens, seconds) if len(line) > 1]
+
+
+def _means(run: Run, effort: Sequence[Row], value: Callable[[Row], float]) -> dict[str, str]:
+    found: dict[str, list[float]] = {}
+    for row in effort:
+        if not isnan(value(row)):
+            found.setdefault(_name(run, row), []).append(value(row))
+    return {name: f"{fmean(values):,.0f}" for name, values in found.items()}
+
+
+def _name(run: Run, row: Row) -> str:
+    label = run.agent_labels.get(row["generator"])
+    return f"{label or ' + '.join(filter(None, (row['retriever'], row['generator'])))}"
+
+
+def kept_sentence(run: Run) -> str:
+    """Return which keeps more under the heaviest noise, and at what cost; "" in a run without both."""
+    rows = run.once(run.rows_if_any("repair"))
+    if not rows:
+        return ""
+    row = max(rows, key=lambda row: (row["verdict"] in ("repairs", "compounds"), row["lost_single"], row["lost_agent"]))
+    agent, single = row["agent"], " + ".join(filter(None, (row["retriever"], row["generator"])))
+    under = f"under {row['condition']}"
+    if row["verdict"] in _VERDICTS:
+        kept = f"{agent} keeps {row['retained_agent']:.0%} of its score, {single} {row['retained_single']:.0%}"
+        return f"Agent or single search: {kept} {under}; {_VERDICTS[row['verdict']]}{_price(run, row)}."
+    why = {
+        "near the floor": "a clean score is near its floor",
+        "clean scores differ": f"their clean scores differ by {in_points(abs(row['clean_gap']))}",
+    }.get(row["note"], row["note"] or "the documents are too few")
+    lost = f"{agent} loses {in_points(row['lost_agent'])}, {single} {rounded(row['lost_single'])}"
+    return f"Agent or single search: {lost} {under}; which keeps more has no verdict, as {why}{_price(run, row)}."
+
+
+def _price(run: Run, row: Row) -> str:
+    effort = run.once(run.rows_if_any("effort", stage="overall", condition=row["condition"]))
+    sides: Mapping[bool, Row] = {
+        each["generator"] == row["agent"]: each
+        for each in effort
+        if each["generator"] in (row["agent"], row["generator"])
+    }
+    if len(sides) < 2:
+        return ""
+    tokens = [sides[is_agent]["tokens_in"] + sides[is_agent]["tokens_out"] for is_agent in (True, False)]
+    seconds = [sides[is_agent]["seconds"] for is_agent in (True, False)]
+    if any(map(isnan, (*tokens, *seconds))):
+        return ""
+    each = f"{tokens[0]:,.0f} tokens against {tokens[1]:,.0f}, and {seconds[0]:,.0f} seconds against {seconds[1]:,.0f}"
+    return f". A question takes {each}"

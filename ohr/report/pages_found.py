@@ -1,0 +1,81 @@
+"""How many questions find the right page: what a reader understands without knowing a metric."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ohr.report.lead import named_noise
+from ohr.results.derived.losses import Loss
+from ohr.results.run import Row, Run
+from ohr.results.tables.groups import ALL
+
+HIT = "hit@"
+"""Beginning of the metrics that are 1 where a page of the evidence is among the first k hits."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagesFound:
+    """The pages that one pipeline finds.
+
+    Args:
+        pipeline: its chunker and retriever.
+        depth: of the ranking, in hits.
+        shares: condition to the share of the questions.
+        questions: how many name their pages.
+        clean: the condition that the others are compared with; "" where there is none.
+    """
+
+    pipeline: tuple[str, str]
+    depth: int
+    shares: Mapping[str, float]
+    questions: int
+    clean: str
+
+    def of(self, condition: str) -> str:
+        """Return in words how many are found under a condition; "" where it was not searched."""
+        share = self.shares.get(condition)
+        if share is None:
+            return ""
+        count = f"{self.questions * share:.1f}".removesuffix(".0")  # a mean over draws may be no whole number
+        return f"{count} of {self.questions:,}"
+
+
+def read_pages_found(run: Run) -> PagesFound | None:
+    """Read what the pipeline finds that finds most pages on clean text; None where questions name no pages."""
+    rows = run.once(run.rows("summary", stage="retrieval", by="evidence_source", group=ALL))
+    hits = [row for row in rows if row["metric"].startswith(HIT) and row["n"]]
+    pipelines = [list(group) for _, group in groupby(sorted(hits, key=_pipeline), key=_pipeline)]
+    if not pipelines:
+        return None
+    plain = {row["condition"] for row in hits if row["noise_type"] == "none"} or set(run.choices.plain.values())
+
+    def clean_share(rows: Sequence[Row]) -> float:
+        return max((row["mean"] for row in rows if row["condition"] in plain), default=-1.0)
+
+    chosen = max(pipelines, key=clean_share)
+    clean = next((row["condition"] for row in chosen if row["condition"] in plain), "")
+    shares = {row["condition"]: row["mean"] for row in chosen}
+    first = chosen[0]
+    questions = max(row["n"] for row in chosen)
+    return PagesFound(_pipeline(first)[:2], int(first["metric"].removeprefix(HIT)), shares, questions, clean)
+
+
+def _pipeline(row: Row) -> tuple[str, str, str]:
+    return row["chunker"] or "", row["retriever"] or "", row["metric"]
+
+
+def found_sentence(found: PagesFound, losses: Sequence[Loss], reference: str) -> str:
+    """Return how many right pages are found on clean text, and under the condition that finds fewest."""
+    names = {loss.condition: named_noise(loss) for loss in losses}
+    noisy = {condition: share for condition, share in found.shares.items() if condition in names}
+    system = found.pipeline[1] or "the system"
+    first = f"{system}'s first hit" if found.depth == 1 else f"among {system}'s first {found.depth} hits"
+    begins = f"The right page is {first}"
+    if not noisy or not found.clean:
+        return ""
+    worst = min(noisy, key=lambda condition: noisy[condition])
+    if noisy[worst] == found.shares[found.clean]:
+        return f"{begins} for {found.of(found.clean)} questions, whatever the condition."
+    questions = "question" if found.questions == 1 else "questions"
+    on_clean = f"for {found.of(found.clean)} {questions} on {reference}"
+    return f"{begins} {on_clean}, and for {found.of(worst)} under {names[worst]}."
