@@ -41,7 +41,7 @@ _SWAP_VERSION = 1
 """Raised when the text of a hit is found in another way in another knowledge base."""
 EPISODE_VERSION = 1
 """Raised when the trajectory of an agent is kept in another form, or its steps are carried out differently."""
-SCORES_VERSION = 5
+SCORES_VERSION = 6
 """Raised when a score is computed differently."""
 
 

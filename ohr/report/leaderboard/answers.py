@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from ohr.contracts import Benchmark, Published, Question, ScoringProtocol
+from ohr.contracts import Benchmark, Published, Question
 from ohr.dataset.inputs import read_inputs
 from ohr.errors import DataError
 from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, id_of, text_of
@@ -216,7 +216,7 @@ def _ready(name: str, benchmark: Benchmark) -> Keys:
 
 def _of_questions(answers: Mapping[str, str], questions: Sequence[Question], benchmark: Benchmark) -> dict[str, str]:
     """Return the answers to the benchmark's questions as the protocol takes them; refuse a file that has none."""
-    known = {q.id: _plain(answers[q.id], benchmark.scoring) for q in questions if q.id in answers}
+    known = {q.id: answer_of(answers[q.id], benchmark.scoring) for q in questions if q.id in answers}
     if not known:
         raise DataError(
             f"no answer is to a question of benchmark {benchmark.kind} (an answer is to {next(iter(answers))!r}, "
@@ -245,13 +245,6 @@ def _stage(published: Sequence[Published]) -> Stage:
     """Return the stage whose published scores answers are compared with."""
     stages = {number.stage for number in published if number.main}
     return "generation" if "generation" in stages and "overall" not in stages else "overall"
-
-
-def _plain(reply: str, protocol: ScoringProtocol) -> str:
-    """Return the answer in a reply; text without tags is the answer itself."""
-    if protocol.reply == "whole" or "response>" in reply:
-        return answer_of(reply, protocol)
-    return reply
 
 
 def _records(found: Any, path: Path) -> Any:

@@ -211,8 +211,11 @@ def total(found: Mapping[str, Any]) -> Completion:
 
 
 def as_answered(found: dict[str, Any], protocol: ScoringProtocol) -> Answered:
-    """Read a completion, or the trajectory of an agent: its tokens and seconds are those of all its calls."""
+    """Read a completion, or the trajectory of an agent or a system: its tokens and seconds are those of all its calls.
+
+    An answer is without the thoughts of the model that wrote it.
+    """
     if "end" in found:
-        return Answered(total(found), found["answer"], _effort(found))
+        return Answered(total(found), without_thoughts(found["answer"]), _effort(found))
     completion = Completion(**found)
     return Answered(completion, answer_of(completion.text, protocol))
