@@ -17,7 +17,7 @@ MISSING = Recognition(error="the PDF claims this page and does not have it, or i
 class StructuredOcr(OcrBackend):
     """An engine whose pages have markup; `markup` decides what of it a knowledge base gets."""
 
-    finishing: ClassVar[tuple[str, ...]] = ("markup", "table_reading")
+    finishing: ClassVar[tuple[str, ...]] = ("markup", "tidying", "table_reading")
     markup: MarkupField = Markup()
 
     def identity(self) -> Mapping[str, object]:

@@ -101,7 +101,7 @@ FORMATS: Mapping[FormatName, Format] = {
     ),
     "marker": Format((FileKind(".json", marker.read), *_TEXTS[:1]), ("_meta.json",), version=2),
     "docling": Format((FileKind(".json", docling.read), *_TEXTS[:1]), version=2),
-    "olmocr": Format((FileKind(".jsonl", olmocr.read, "lines"), *_TEXTS[:1])),
+    "olmocr": Format((FileKind(".jsonl", olmocr.read, "lines"), *_TEXTS[:1]), version=2),
     "paddleocr": Format(
         (
             FileKind("_res.json", paddleocr.read, numbers_pages=False),  # of an image, the number is null
@@ -112,7 +112,7 @@ FORMATS: Mapping[FormatName, Format] = {
     ),
     "azure": Format((FileKind(".json", azure.read), *_TEXTS[:1]), version=2),
     "mistral": Format((FileKind(".json", mistral.read), *_TEXTS[:1])),
-    "markdown": Format(_TEXTS),
+    "markdown": Format(_TEXTS, version=2),
 }
 
 

@@ -5,17 +5,20 @@
 mineru 4.0.12; older keys from the project's documentation.
 """
 
+import logging
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ohr.contracts import Block, BlockKind
+from ohr.messages.wording import counted, named
 
 from . import values
 from .labels import LABELS
 from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, table, without_gaps
 
+_log = logging.getLogger(__name__)
 _KINDS: Mapping[str, BlockKind] = {**LABELS, "discarded": "footer", "abandon": "footer", "ref_text": "list"}
 _FIGURES = ("table", "image", "chart", "code", "algorithm")
 _STYLES = {
@@ -28,6 +31,8 @@ _CJK = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")  # written withou
 _INLINE = ("inline_equation", "equation_inline")
 
 
+_ODD = 0.25
+"""Share of a file's blocks up to which those of one kind without a known key are left out, and do not cost the file."""
 _HOLDERS = frozenset(
     {"text", "content", "lines", "blocks", "list_items", "math_content", "table_body", "html", "latex", "code_body"}
     | {"img_path", "image_path", "image_source", "table_caption", "image_caption", "img_caption", "chart_caption"}
@@ -54,7 +59,7 @@ def read(found: Any) -> Pages:
 
 
 def _check(blocks: list[Any]) -> None:
-    """Refuse blocks whose keys for text have other names: figures and all others apart."""
+    """Refuse blocks of which hardly any has a known key, figures and all others apart; warn of a few that have none."""
     kinds: dict[str, list[dict[str, None]]] = defaultdict(list)
     for each in blocks:
         block = mapping(each, "a block")
@@ -64,8 +69,15 @@ def _check(blocks: list[Any]) -> None:
         kinds[kind if kind in _FIGURES else "text"].append(
             dict.fromkeys("text" if key in _HOLDERS or key.endswith("_content") else key for key in keys)
         )
-    for found in kinds.values():
-        known(found, ("text",), "block")
+    for kind, found in kinds.items():
+        lacking = not any("text" in keys for keys in found)
+        if lacking and len(found) < _ODD * len(blocks):
+            names = named(sorted({key for keys in found for key in keys}))
+            _log.warning(
+                "%s without a key that is known, left out: it has %s", counted(len(found), f"{kind} block"), names
+            )
+        else:
+            known(found, ("text",), "block")
 
 
 def _flat(blocks: list[Any]) -> Pages:

@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from ohr.text.readable import reads
+
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top, in points from the page's lower left corner."""
 
@@ -57,7 +59,8 @@ class Reading(NamedTuple):
     Attributes:
         signs: in the order in which they are read; their texts together are the page's.
         glyphs: how many are drawn, spaces among them.
-        unknown: how many of them have no Unicode, so that the text lacks them or has others in their place.
+        unknown: how many of them have no Unicode, so that the text lacks them or has others in their place; not those
+            of a font whose letters read as words all the same.
     """
 
     signs: list[Sign]
@@ -79,15 +82,17 @@ def read_signs(page: Any, layer: Any) -> Reading:
 
     characters = list(_characters(layer))
     drawn = [at for at, (place, _) in enumerate(characters) if pdfium.FPDFText_IsGenerated(layer, place) != 1]
-    unknown = sum(
-        pdfium.FPDFText_IsHyphen(layer, characters[at][0]) != 1
-        and (pdfium.FPDFText_HasUnicodeMapError(layer, characters[at][0]) == 1 or _lacks_character(characters, at))
-        for at in drawn
-    )
+    printed = [at for at in drawn if pdfium.FPDFText_IsHyphen(layer, characters[at][0]) != 1]
+    lacking = {characters[at][0] for at in printed if _lacks_character(characters, at)}
+    unmapped = {
+        characters[at][0] for at in printed if pdfium.FPDFText_HasUnicodeMapError(layer, characters[at][0]) == 1
+    }
     signs = list(_in_lines(layer, characters, frozenset(drawn), page.get_bbox()))
     if any(_RIGHT_TO_LEFT.match(sign.text) for sign in signs):
         signs = list(_in_logical_order(signs))
-    return Reading(signs, len(drawn), unknown)
+    if unmapped and reads("".join(sign.text for sign in signs if sign.place in unmapped or sign.text.isspace())):
+        unmapped = set()  # of a font whose glyphs have the names of letters, as many of Type 3 have
+    return Reading(signs, len(drawn), len(lacking | unmapped))
 
 
 def is_right_to_left(text: str) -> bool:

@@ -11,7 +11,14 @@ from ohr.markup.convert import Notation, with_tables_in
 
 _FURNITURE = frozenset({"header", "footer", "page_number"})
 _FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[ \t]*[\w-]*[ \t]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z", re.DOTALL)
-_LINK = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|<img\b[^<>]*/?>", re.IGNORECASE)
+_WRAPPER = re.compile(
+    r"\A\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|html|latex|text)[ \t]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z",
+    re.DOTALL | re.IGNORECASE,
+)
+_LINK = re.compile(
+    r"!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|<img\b[^<>]*/?>|^\[[^\]\n]+\]:[ \t]*<?data:image/[^\n]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _BLANK = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 Keep = Literal["keep", "drop"]
@@ -29,8 +36,8 @@ class Markup(BaseModel):
     fences: Annotated[Keep, Field(description="A code fence around the whole page.")] = "drop"
 
     def identity(self) -> dict[str, int]:
-        """Return what belongs into keys besides the fields: how tables are read, where they are converted."""
-        return {} if self.tables == "as_is" else {"table_reading": 2}
+        """Return what belongs into keys besides the fields: how pages are tidied, and how tables are read."""
+        return {"tidying": 2} | ({} if self.tables == "as_is" else {"table_reading": 2})
 
 
 PRESETS = {
@@ -64,13 +71,22 @@ def page_text(blocks: Sequence[Block], markup: Markup) -> str:
 
 def tidy(text: str, markup: Markup) -> str:
     """Apply what can be seen in a page's Markdown: fences, links to pictures, notation of tables."""
-    if markup.fences == "drop" and (fence := _FENCE.match(text)) and fence[1] not in fence[2]:
-        text = fence[2]
+    if markup.fences == "drop":
+        text = _unfenced(text)
     if markup.images == "drop":
         text = _LINK.sub("", text)
     if markup.tables != "as_is":
         text = with_tables_in(text, markup.tables)
     return _BLANK.sub("\n\n", text).strip("\n")
+
+
+def _unfenced(text: str) -> str:
+    """Remove the fence around a page: one without another in it, or of Markdown around whole blocks of code."""
+    if (fence := _FENCE.match(text)) and fence[1] not in fence[2]:
+        return fence[2]
+    if (fence := _WRAPPER.match(text)) and len(re.findall(rf"^[ \t]*{fence[1]}", fence[2], re.MULTILINE)) % 2 == 0:
+        return fence[2]
+    return text
 
 
 def _lines(blocks: Sequence[Block], markup: Markup) -> Iterable[str]:

@@ -5,7 +5,7 @@ import unicodedata
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -14,10 +14,13 @@ from ohr.files.changes import kept_until_changed
 from ohr.files.prompts import filled, read_prompt_file
 from ohr.models.asking import AskingMetric
 
-_NUMBER = r"[-+]?\d+(?:[.,]\d+)?"
-_MARKS = r"[\s*_`\"'<>\[\](){}#]*"
+_NUMBER = r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d{1,2})?"
+_MARKS = r"[\s*_`\"'<>\[\](){}#$]*"
+_BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
+"""A final answer, as models that were trained on mathematics write it."""
 _SCORE = re.compile(
-    rf"(?:^|(?<=[.!?。！？])[ \t]){_MARKS}-?{_MARKS}(?:(?:final|overall) )?score\b{_MARKS}[:=]|[{{,]\s*\"score\"\s*:",
+    rf"(?:^|(?<=[.!?。！？])[ \t]){_MARKS}-?{_MARKS}(?:(?:final|overall) )?score\b{_MARKS}"
+    rf"(?:\([^()\n]{{1,40}}\)|out of {_NUMBER})?{_MARKS}[:=]|[{{,]\s*\"score\"\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
 """The place of a grade, which begins a line or a sentence: within one, as in `if wrong, score: 1`, judges explain."""
@@ -65,10 +68,12 @@ class Judge(AskingMetric, JudgeMetric, kind="judge"):
     """Lets a generator grade each reply; every prompt and reply is kept in `judgements.parquet`.
 
     The grade is the number after `Score:` at the start of a line or sentence, perhaps as `4/5`, or the whole reply
-    where that is a number. It must be on the prompt's scale, and is brought to [0, 1]. A reply without a grade, with
-    several, with another scale (`8/10`, `80%`), or that was cut, is a failed score.
+    where that is a number, or the one in a box as models of mathematics write it. It must be on the prompt's scale, and
+    is brought to [0, 1]. A reply without a grade, with several, with another scale (`8/10`, `80%`), or that was cut, is
+    a failed score.
     """
 
+    version: ClassVar[int] = 2  # grades as `4e0`, `Score (1-5): 5` and in boxes
     prompt: Annotated[
         Path | str, Field(description="correctness, faithfulness, or a file with scale, system and user.")
     ] = "correctness"
@@ -100,8 +105,10 @@ class Judge(AskingMetric, JudgeMetric, kind="judge"):
         """Return the grade as a share of the scale."""
         worst, best = read_judge_prompt(self.prompt).scale
         text = unicodedata.normalize("NFKC", reply)
-        marked = [text[match.end() :] for match in _SCORE.finditer(text)]
-        is_bare = _GRADE.fullmatch(text) and not re.search("[^\\W\\d]", text.replace("out of", ""))
+        boxed = _BOXED.findall(text)
+        text = _BOXED.sub(r"\1", text)
+        marked = [text[match.end() :] for match in _SCORE.finditer(text)] or boxed
+        is_bare = _GRADE.fullmatch(text) and not re.search("[^\\W\\d]", re.sub(f"{_NUMBER}|out of", "", text))
         if not marked and not is_bare:
             raise ValueError(f"no `Score:` in the judge's reply: {reply[:_SHOWN]!r}")
         grades = {_grade(words, max(worst, best)): None for words in marked or [text]}

@@ -133,20 +133,36 @@ def test_a_file_without_fields_is_handed_on_as_it_is(tmp_path, log):
     assert pdf.peculiarities(plain) == []
 
 
-def test_glyphs_without_unicode_are_counted(tmp_path):
-    glyph = stream("700 0 0 0 600 700 d1 0 0 500 600 re f")
-    codes = " ".join(f"{code} /g{code}" for code in range(1, 6))
-    drawn = " ".join(f"/g{code} 6 0 R" for code in range(1, 6))
+SENTENCES = (
+    "The terns return in April and the colony settles on the northern shore before the gulls nest there in May; "
+    "by the end of July the young birds leave."
+)
+
+
+def type_3(path, codes):
+    """Write a page in a font of Type 3, whose glyphs have names that say nothing."""
+    names = " ".join(f"{code} /a{code}" for code in sorted(set(codes)))
+    shapes = " ".join(f"/a{code} 6 0 R" for code in sorted(set(codes)))
     font = (
         "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 700 700] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 1 "
-        f"/LastChar 5 /Widths [700 700 700 700 700] /Encoding << /Differences [{codes}] >> /CharProcs << {drawn} >> >>"
+        f"/LastChar 127 /Widths [{'700 ' * 127}] /Encoding << /Differences [{names}] >> /CharProcs << {shapes} >> >>"
     )
-    half = written(
-        tmp_path / "half.pdf", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
-        page(5), stream("BT /F 14 Tf 20 60 Td <0102030405> Tj ET"), glyph,
+    glyph = stream("700 0 0 0 600 700 d1 0 0 500 600 re f")
+    return written(
+        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        page(5), stream(f"BT /F 2 Tf 20 60 Td <{codes.hex()}> Tj ET"), glyph,
     )  # fmt: skip
-    (layer,) = text_layer(half)
-    assert (layer.unknown, layer.glyphs) == (5, 5)
+
+
+def test_glyphs_without_unicode_are_counted(tmp_path):
+    in_order_of_use = bytes(sorted(set(SENTENCES)).index(character) + 33 for character in SENTENCES)
+    (layer,) = text_layer(type_3(tmp_path / "numbered.pdf", in_order_of_use))
+    assert (layer.unknown, layer.glyphs) == (len(SENTENCES), len(SENTENCES))
+
+
+def test_glyphs_whose_text_reads_all_the_same_are_not_unknown(tmp_path):
+    (layer,) = text_layer(type_3(tmp_path / "read.pdf", SENTENCES.encode()))
+    assert (layer.text, layer.unknown) == (SENTENCES, 0)
 
 
 def arabic(path, pairs, codes):

@@ -60,6 +60,12 @@ def test_a_reply_without_a_grade_is_refused_with_the_reason(reply, reason):
         "Score: 4 out of 5",
         "4/5",
         "Score: 4 (partly right)",
+        "4e0",
+        "Score (1-5): 4",
+        "Score out of 5: 4",
+        "\\boxed{4}",
+        "It is nearly right. $\\boxed{4}$",
+        "Score: \\boxed{4}",
     ],
 )
 def test_a_grade_may_be_decorated_and_say_its_scale(reply):
@@ -79,6 +85,8 @@ def test_a_grade_may_be_decorated_and_say_its_scale(reply):
         "Score: 5 means right.",
         "3 4",
         "Score:",
+        "\\boxed{1} or \\boxed{5}",
+        "\\boxed{right}",
     ],
 )
 def test_a_number_that_is_not_one_grade_on_the_scale_is_no_grade(reply):

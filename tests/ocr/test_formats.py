@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ohr.contracts import Block
-from ohr.markup.page import PRESETS, Markup, page_text
+from ohr.markup.page import PRESETS, Markup, page_text, tidy
 from ohr.ocr.formats.known import FORMATS
 from ohr.ocr.formats.labels import kind_of
 from ohr.ocr.formats.values import Unreadable
@@ -305,10 +305,43 @@ def test_mistral():
         ("one\n<!-- PageBreak -->\ntwo", {0: "one", 1: "two"}),
         ("", {0: ""}),
         ("one\f[MISSING_PAGE_EMPTY:2]\fthree", {0: "one", 2: "three"}),
+        ("one\n\n<!-- page break -->\n\ntwo", {0: "one", 1: "two"}),  # docling
+        ("one\n\n<--- Page Split --->\ntwo\n\n<--- Page Split --->\n", {0: "one", 1: "two"}),  # DeepSeek-OCR
+        ("<--- Page Split --->\none\n<--- Page Split --->\ntwo", {0: "one", 1: "two"}),
+        ("\n<!-- PageBreak -->\ntwo", {0: "", 1: "two"}),
+        ("one\n\n--- end of page=0 ---\n\ntwo\n\n--- end of page=1 ---\n", {0: "one", 1: "two"}),  # PyMuPDF4LLM
+        ("one\n--- end of page=2 ---\ncut", {2: "one", 3: "cut"}),
+        ("<|ref|>title<|/ref|><|det|>[[61, 70, 420, 95]]<|/det|>\n# Kelp", {0: "# Kelp"}),
+        ("---\nprimary_language: en\nis_table: False\n---\nKelp\n\n---\n\nSalt", {0: "Kelp\n\n---\n\nSalt"}),  # olmOCR
+        ("---\ntitle: Kelp\n---\nSalt", {0: "---\ntitle: Kelp\n---\nSalt"}),
     ],
 )
 def test_markdown(text, pages):
     assert texts(parse("markdown", text.encode(), "lease.md")) == pages
+
+
+@pytest.mark.parametrize(
+    ("text", "page"),
+    [
+        ("```markdown\n# Kelp\n\n```python\nx=1\n```\n\nLast.\n```", "# Kelp\n\n```python\nx=1\n```\n\nLast."),
+        ("```\na\n```\nand\n```\nb\n```", "```\na\n```\nand\n```\nb\n```"),
+        ("![Kelp][p1] grows\n\n[p1]: data:image/png;base64,iVBORw0", " grows"),
+        ("[p1]: <data:image/png;base64,iVBORw0>\nKelp", "Kelp"),
+        ("see [1]: data of 2019", "see [1]: data of 2019"),
+    ],
+)
+def test_fences_around_pages_and_pictures_by_reference_are_dropped(text, page):
+    assert tidy(text, Markup()) == page
+
+
+def test_a_block_of_an_unknown_kind_does_not_cost_its_document(caplog):
+    blocks = [{"type": "text", "text": f"Line {n}.", "page_idx": 0} for n in range(8)]
+    odd = {"type": "algorithm", "algorithm_body": "x = 1", "page_idx": 0}
+    (page,) = texts(parse("mineru", [*blocks[:4], odd, *blocks[4:]])).values()
+    assert page.split("\n\n") == [f"Line {n}." for n in range(8)]
+    assert "1 algorithm block without a key that is known, left out: it has algorithm_body" in caplog.text
+    with pytest.raises(Unreadable):
+        parse("mineru", [*blocks[:1], odd])
 
 
 def test_the_layout_of_ohrbench():

@@ -13,10 +13,10 @@ from ohr.messages.faults import sentences
 from ohr.messages.wording import counted
 from ohr.spec.read import make_benchmark
 from ohr.text.layer import clean_layer
+from ohr.text.readable import unreadable
 from ohr.text.words import words
 
 from .corrections import read_corrected
-from .readable import unreadable
 
 Origin = Literal["text_layer", "corrected", "silver"]
 """How the ground truth of a page came about; `silver` is what an OCR engine read and nobody corrected."""
@@ -60,7 +60,7 @@ class Survey:
     notes: tuple[str, ...]
 
 
-LOOK_VERSION = 2
+LOOK_VERSION = 3
 """Raised when pages are looked at differently."""
 
 

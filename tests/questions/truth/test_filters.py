@@ -8,7 +8,7 @@ from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
 from ohr.questions.truth.filters import left_out
 from ohr.questions.truth.page_kinds import kind_of_list
-from ohr.questions.truth.readable import unreadable
+from ohr.text.readable import unreadable
 from ohr.text.words import words
 from tests.paper import prose
 

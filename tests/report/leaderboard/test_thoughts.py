@@ -18,7 +18,11 @@ SAID, ANSWER = "<think>Milan? No.</think>Rome", "Rome"
 
 def f1(path, layout=None, benchmark=None):
     """Score a file of answers; the benchmark is named where the file has no accepted answers."""
-    return score_file(path, lambda: benchmark, layout=layout, is_named=benchmark is not None).scores["f1"]["evidence_source"]["all"].mean
+    return (
+        score_file(path, lambda: benchmark, layout=layout, is_named=benchmark is not None)
+        .scores["f1"]["evidence_source"]["all"]
+        .mean
+    )
 
 
 @pytest.mark.parametrize("layout", _WRITERS)

@@ -65,3 +65,8 @@ def _first_byte(sign: str, code: str) -> int:
         return sign.encode(code)[0]
     except UnicodeEncodeError:
         return 0
+
+
+def reads(text: str) -> bool:
+    """Report whether a text is long enough to say so, and is words that one can read."""
+    return sum(map(str.isalpha, text)) >= _LEAST and not unreadable(text)
