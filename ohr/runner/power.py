@@ -295,4 +295,4 @@ def _parts(row: dict[str, Any]) -> Budget:
 
 
 def _changes(row: Mapping[str, Any]) -> Changes:
-    return Changes(row["loss"], row["square"], row["size"], row["changed"])
+    return Changes(row["loss"], row["square"], row["size"], row["changed"], row["per_document"])

@@ -167,7 +167,7 @@ def _p_values(table: Floats, clusters: Clusters, variance: Floats, df: Floats) -
     ratio = np.divide(np.abs(table.mean(axis=1)), np.sqrt(variance), out=np.zeros(len(table)), where=varies)
     # where all documents change by as much the t test has nothing to divide by, and the other one decides
     by_t = np.where(varies, 2 * stdtr(df, -ratio), np.where((table != 0).any(axis=1), 0.0, 1.0))
-    return np.maximum(by_t, sign_flip_p(clusters.sums(table).round(9)))
+    return np.maximum(by_t, sign_flip_p(clusters.sums(table)))
 
 
 def _agreeing(ends: Floats, t: Floats, shown: Flags) -> Floats:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import inf, isinf, log, sqrt
+from math import inf, isinf, sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -26,8 +26,8 @@ MOST = 100_000
 _POINTS = 4000  # of the quadrature over the standard error's distribution
 _CERTAIN, _ONE_SIDED = 30.0, 4.0  # standard errors: beyond, nctdtr may give no number for what is 1, or 1e-9 at most
 _HALVINGS = 40  # to the precision of what is compared with
-_SPREAD, _CORRELATION = (0.25, 0.35, 0.45), (0.01, 0.05, 0.14)
-# of a question's difference: low, usual and high in real runs, as is its correlation within documents
+_SPREAD, _CORRELATION = (0.25, 0.45), (0.01, 0.14)
+# of a question's difference: low and high in real runs, as is its correlation within documents
 
 
 class Range(NamedTuple):
@@ -51,19 +51,36 @@ class Changes:
         size: what a unit of further loss adds to `square`: the size of the changes, weighted by their size, which is 1
             where questions are lost whole; more where gains make up for losses, at most twice as much.
         documents: share of the documents in which some question changes.
+        per_document: mean questions of a document.
     """
 
     loss: float
     square: float
     size: float
     documents: float
+    per_document: float
 
     @classmethod
     def of(cls, values: Floats, clusters: Clusters) -> "Changes":
         """Describe (n,) differences of the questions of clusters; nothing undefined, and something changed."""
         square, share = float((values**2).mean()), clusters.sums((values != 0).astype(float)[None, :])[0] > 0
         loss, moved = float(values.mean()), float(np.abs(values).mean())
-        return cls(loss, square, square / max(abs(loss), moved / 2), float(share.mean()))
+        size = square / max(abs(loss), moved / 2)
+        return cls(loss, square, size, float(share.mean()), float(clusters.counts.mean()))
+
+    def square_of(self, documents: float, more: float) -> float:
+        """Return the mean square with which so large a share of the documents changes, of `more` times the questions.
+
+        The square is in proportion to the questions that change, and these are taken as independent of each other.
+        """
+        here, there = (
+            1 - (1 - share) ** (1 / questions)
+            for share, questions in (
+                (min(self.documents, _NEARLY_ALL), self.per_document),
+                (documents, self.per_document * more),
+            )
+        )
+        return float(self.square * there / here)
 
 
 _NEARLY_ALL = 0.98
@@ -102,13 +119,12 @@ def detectable(
         return inf
     size = _noncentrality(round(df, 1), among) * error
     if changes is None or isinf(size):
-        return size
+        return size if size <= 1 else inf
     share = size**2 / max(changes.square - changes.loss**2, STILL)  # loss^2 = share * (variance at that loss)
     add, usual = share * changes.size, abs(changes.loss)
     least = max(changes.square - usual * changes.size, 0.0)
     by_t = (add + sqrt(add**2 + 4 * (1 + share) * share * least)) / (2 * (1 + share))
-    wanted = log(1 - _share_of_documents(int(documents), fewest(among)))
-    square = changes.square * wanted / (more * log(1 - min(changes.documents, _NEARLY_ALL)))
+    square = changes.square_of(_share_of_documents(int(documents), fewest(among)), more)
     found = max(by_t, usual + (square - changes.square) / changes.size)
     return found if found <= 1 else inf
 
@@ -211,7 +227,7 @@ def assumed(per_document: float) -> tuple[Budget, Budget]:
     """
     low, high = (
         _assumed(spread**2, correlation, per_document)
-        for spread, correlation in ((_SPREAD[0], _CORRELATION[0]), (_SPREAD[2], _CORRELATION[2]))
+        for spread, correlation in ((_SPREAD[0], _CORRELATION[0]), (_SPREAD[1], _CORRELATION[1]))
     )
     return low, high
 
@@ -222,8 +238,15 @@ def _assumed(variance: float, correlation: float, per_document: float) -> Budget
 
 
 def assumed_changes(per_document: float) -> Changes:
-    """Return how questions change without a pilot: as in real runs that lose 10 points, where six in ten change."""
-    return Changes(0.1, 0.1**2 + _SPREAD[1] ** 2, 0.65, 1 - 0.4**per_document)
+    """Return how questions change without a pilot: whole, as answers that are right or wrong do.
+
+    At a loss of 10 points they have the high standard deviation, and at a loss of 1 all change. At a loss of one half
+    just half of them do: none gains, so that no more documents change than must.
+    """
+    square = 0.1**2 + _SPREAD[1] ** 2
+    size = (1 - square) / 0.9
+    questions = square * 0.5 / (square + 0.4 * size)
+    return Changes(0.1, square, size, 1 - (1 - questions) ** per_document, per_document)
 
 
 def _errors(df: float) -> np.ndarray:

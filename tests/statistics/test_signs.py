@@ -5,6 +5,7 @@ from math import isnan
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare, comparisons, family
@@ -55,6 +56,37 @@ def test_many_signs_are_counted_without_trying_each(count, draw):
     sums = (1 - 2 * (np.arange(2 ** (count - 1))[:, None] >> np.arange(count) & 1)) @ sizes
     share = (np.abs(sums) >= abs(sizes.sum()) - 1e-9).mean()
     assert sign_flip_p(sizes[None, :])[0] == pytest.approx(share, rel=0.01)
+
+
+@pytest.mark.parametrize("digits", [6, 9, 17])
+@pytest.mark.parametrize("parts", [3, 7, 12])
+@pytest.mark.parametrize("count", [8, 16, 20, 40, 300])
+def test_fractions_whose_sums_are_equal_are_ties(count, parts, digits):
+    counts = np.random.default_rng(count).integers(-parts, parts + 2, (20, count))
+    shares = []
+    for row in counts:
+        every = np.ones(1)  # of all sums, from the smallest, in exact numbers
+        for size in np.abs(row):
+            every = np.convolve(every, np.bincount([0, 2 * size], minlength=1) / 2) if size else every
+        sums = np.arange(len(every)) - np.abs(row).sum()
+        shares.append(every[np.abs(sums) >= abs(row.sum())].sum())
+    assert sign_flip_p((counts / parts).round(digits)) == pytest.approx(shares)
+
+
+def test_thirds_whose_p_value_is_above_the_level_show_nothing():
+    judged = one_question_each(np.array([3, 3, -1, 2, 2, -1, 2, 2]) / 3)
+    assert (judged.verdict, judged.p) == ("open", 16 / 256)
+    assert judged.difference.low <= 0
+
+
+@pytest.mark.parametrize("documents", [3000, 20000])
+def test_many_small_changes_have_the_p_value_of_their_normal_sum(documents):
+    rng = np.random.default_rng(documents)
+    sizes = np.where(rng.random(documents) < 0.95, 0.1 * rng.uniform(0.9, 1, documents), rng.uniform(1, 2, documents))
+    changes = sizes * np.where(rng.random(documents) < 0.5 + 0.8 / np.sqrt(documents), 1, -1)
+    normal = 2 * ndtr(-abs(changes.sum()) / np.sqrt((changes**2).sum()))
+    assert 0.01 < normal < 0.9
+    assert sign_flip_p(changes[None])[0] == pytest.approx(normal, rel=0.02)
 
 
 def test_steps_are_fine_enough_for_hundreds_of_documents(monkeypatch):
