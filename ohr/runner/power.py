@@ -13,6 +13,7 @@ from ohr.errors import DataError
 from ohr.graph.cells import cells
 from ohr.results.derived.losses import read_losses
 from ohr.results.derived.pairs import FAILED, FLOOR
+from ohr.results.folder.manifest_choices import plain_scans
 from ohr.results.run import Run
 from ohr.results.tables.groups import STAGES
 from ohr.spec.model import Spec
@@ -117,7 +118,8 @@ def uncompared(spec: Spec) -> list[str]:
             return ["no condition has noise or is read by an OCR engine: the run cannot show what noise costs"]
         return [
             "no condition can be compared with clean text, so the run cannot show what noise costs: add "
-            "`- name: ground_truth` under `knowledge_bases`, if the benchmark has the pages' clean text"
+            "`- name: ground_truth` under `knowledge_bases`, if the benchmark has the pages' clean text; "
+            "for scans, the same engine without noise"
         ]
     return []
 
@@ -152,7 +154,8 @@ def design_of(documents: Iterable[str], draws: int, comparisons: Mapping[str, in
 
 
 def _comparisons(spec: Spec) -> Mapping[str, int]:
-    """Count by stage the noisy conditions of a pipeline that also has clean text: of the one that has most."""
+    """Count by stage the noisy conditions of a pipeline that has clean text or plain scans: the most of one."""
+    plain = plain_scans(spec.resolved["knowledge_bases"])
     conditions = defaultdict[tuple[str, ...], set[str]](set)
     for cell in cells(spec):
         if cell.stage in STAGES and not cell.swap and not cell.base.again_of:
@@ -161,7 +164,7 @@ def _comparisons(spec: Spec) -> Mapping[str, int]:
             conditions[cell.stage, *(part.name if part else "" for part in parts)].add(noisy)
     compared: dict[str, int] = {}
     for (stage, *_), names in conditions.items():
-        compared[stage] = max(compared.get(stage, 0), len(names) - 1 if "" in names else 0)
+        compared[stage] = max(compared.get(stage, 0), len(names) - 1 if "" in names else len(names & plain.keys()))
     return compared
 
 

@@ -177,6 +177,15 @@ def test_a_design_that_compares_nothing_finds_no_loss(ohr, bases, warning):
         assert not any("what noise costs" in line for line in whole)
 
 
+def test_a_plan_of_scans_counts_comparisons_with_the_plain_scan(ohr):
+    scan = "{name: N, ocr: {kind: tesseract}, image_noise: [{kind: psf_blur, severity: S}]}"
+    noisy = ", ".join(scan.replace("N", f"n{level}").replace("S", level) for level in ("0.3", "0.6"))
+    sets = ("--set", f"knowledge_bases=[{{name: plain, ocr: {{kind: tesseract}}}}, {noisy}]")
+    report = json.loads(ohr("plan", "small.yaml", *sets, "--json").stdout)
+    assert report["detects"]["size"]["comparisons"] == {"retrieval": 2, "generation": 2, "overall": 2}
+    assert not any("what noise costs" in line for line in report["warnings"])
+
+
 def test_a_loss_that_no_number_of_documents_finds_needs_more_draws():
     size = Design(20, 3.0, 0.0, 1)
     losses = [

@@ -162,6 +162,19 @@ def test_without_clean_text_a_noise_is_compared_with_the_plain_scan_of_its_engin
     assert headline(run)[0].startswith(f"Retrieval (LCS): all 2 comparisons with {run.reference} show a loss")
 
 
+def test_the_floor_of_a_verdict_is_that_of_the_first_side(runs):
+    run = runs.make(48)
+    for condition, floor in (("clean", 0.14), ("blur-1", 0.13), ("blur-2", 0.02)):
+        base = run.base(condition, kind="none" if condition == "clean" else "semantic", level=condition[-1])
+        run.page_scores(base, [1.0] * 48)
+        scores = [0.0] * 24 + [0.3] * 24 if condition == "clean" else [0.0, 0.0, 0.3, 0.3] * 12
+        run.score(base, {"lcs": scores, "lcs_floor": [floor] * 48})
+    folder = finished(run)
+    assert [loss.verdict for loss in read_losses(Run(folder))] == ["floor", "floor"]  # a point is nothing to lose
+    rows = read_rows(folder / "summary.parquet", stage="retrieval", group="all", metric="lcs")
+    assert {row["condition"]: row["floor"] for row in rows}["blur-2"] == pytest.approx(0.02)
+
+
 def test_scores_that_hardly_leave_their_floor_are_not_judged(runs):
     run, random = runs.make(48), np.random.default_rng(1)
     low = [0.05 * (number % 3 == 0) for number in range(48)]

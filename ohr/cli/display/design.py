@@ -92,7 +92,7 @@ def _finds(planned: Planned) -> str:
     size, name = planned.size, max(planned.finds, key=lambda name: planned.finds[name].high)
     hardest = planned.finds[name]
     if size.documents < planned.fewest:
-        few = f"{planned.fewest} documents are the fewest that can show anything, if the scores of all of them change"
+        few = f"{planned.fewest} documents are the fewest that can show anything, if all of them lose"
         return f"can show no loss, however large: {few}"
     if isinf(hardest.low):
         return "has too few documents to find any loss in four of five studies"

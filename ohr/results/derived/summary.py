@@ -89,6 +89,7 @@ class _Sheet:
     clean_failed: Flags
     answered: Flags
     floor: Floats
+    clean_floor: Floats
     ceiling: Floats
     exact: Flags
 
@@ -120,6 +121,7 @@ def _sheet(scores: ScoreTable, place: Place, silent: Set[tuple[Any, ...]]) -> _S
     before = None if unnoised in (None, place) else scores.read(unnoised).only(cell.metrics)
     clean = before.values if before else undefined
     floor, ceiling = floors_and_ceilings(scores, place, cell.metrics)
+    clean_floor = floors_and_ceilings(scores, unnoised, cell.metrics)[0] if before and unnoised else undefined
     about = [
         {**place._asdict(), "metric": metric, "replicates": len(draws), "replicate_sd": _spread(draws)}
         for metric, draws in zip(cell.metrics, cell.draws[:, :, scores.questions.counted], strict=True)
@@ -129,7 +131,7 @@ def _sheet(scores: ScoreTable, place: Place, silent: Set[tuple[Any, ...]]) -> _S
         for flag in (place.stage == "page" and place.noise_type == "none", cell_of(unnoised) not in silent)
     )
     bad = before.failed if before else np.zeros_like(cell.failed)
-    return _Sheet(about, cell.values, cell.failed, clean, bad, enough, floor, ceiling, exact)
+    return _Sheet(about, cell.values, cell.failed, clean, bad, enough, floor, clean_floor, ceiling, exact)
 
 
 def _summary(
@@ -214,7 +216,7 @@ def _of_group(sheet: _Sheet, part: Part, family: _Family | None) -> list[dict[st
         losses = _losses(clean - noisy, among, part.clusters, family.margin)
         # what a page's text keeps, and what of it is damaged, has no floor
         scored = np.array([about["stage"] in STAGES for about in sheet.about])
-        low = scored & near_floor(clean, sheet.floor[:, part.places], part.clusters, family.margin)
+        low = scored & near_floor(clean, sheet.clean_floor[:, part.places], part.clusters, family.margin)
         bad = ((sheet.failed | sheet.clean_failed)[:, part.places] & ~np.isnan(clean)).sum(axis=1)
         means = (_means(table) for table in (clean, sheet.floor[:, part.places], sheet.ceiling[:, part.places]))
         columns = (column.tolist() for column in (bad, sheet.answered, low, *means))

@@ -1,7 +1,7 @@
 """Choices of a spec and metrics of its protocol that the statistics of a run depend on, read from its manifest."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -48,15 +48,20 @@ class Choices:
             repeats = {base["condition"]: base["again_of"] for base in bases if base.get("again_of")}
             agents = {name: about["reads"] for name, about in manifest.get("agents", {}).items()}
             text_alone = {base["condition"] for base in bases if not base.get("image_noise")}
-            margin, plain = float(spec["margin"]), _plain([base for base in bases if not base.get("again_of")])
+            margin, plain = float(spec["margin"]), plain_scans(bases)
             hypotheses = tuple(spec["hypotheses"])
             return cls(margin, spec["strata"], headlines(manifest), repeats, hypotheses, agents, text_alone, plain)
         except (ValueError, KeyError, TypeError, DataError):
             return cls()
 
 
-def _plain(bases: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return for each noisy condition the one of the same engine without noise; nothing where there is clean text."""
+def plain_scans(knowledge_bases: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return for each noisy condition the one of the same engine without noise; nothing where there is clean text.
+
+    Args:
+        knowledge_bases: as a resolved spec and a manifest have them.
+    """
+    bases = [base for base in knowledge_bases if not base.get("again_of")]
     noisy = {base["condition"]: bool(base.get("image_noise") or base.get("text_noise")) for base in bases}
     readers = {base["condition"]: base.get("ocr", {"kind": "ground_truth"}) for base in bases}
     if any(reader["kind"] == "ground_truth" and not noisy[condition] for condition, reader in readers.items()):
