@@ -40,10 +40,16 @@ class PagesFound:
         return f"{count} of {self.questions:,}"
 
 
-def read_pages_found(run: Run) -> PagesFound | None:
-    """Read what the pipeline finds that finds most pages on clean text; None where questions name no pages."""
+def read_pages_found(run: Run, searched: tuple[str, str] | None = None) -> PagesFound | None:
+    """Read what a pipeline finds; None where questions name no pages.
+
+    Args:
+        run: to read.
+        searched: its chunker and retriever; by default those that find most pages on clean text.
+    """
     rows = run.once(run.rows("summary", stage="retrieval", by="evidence_source", group=ALL))
     hits = [row for row in rows if row["metric"].startswith(HIT) and row["n"]]
+    hits = [row for row in hits if searched in (None, _pipeline(row)[:2])]
     pipelines = [list(group) for _, group in groupby(sorted(hits, key=_pipeline), key=_pipeline)]
     if not pipelines:
         return None
