@@ -11,7 +11,7 @@ import numpy as np
 from ohr.messages.wording import counted, named
 from ohr.report.engine_settings import PLAIN, page_seconds, read_settings
 from ohr.report.headlines import ACTIVITY, holds_for
-from ohr.report.lead import PARTS, in_points, rounded
+from ohr.report.lead import PARTS, ends, in_points, rounded
 from ohr.report.pages_found import PagesFound, read_pages_found
 from ohr.report.views.view import View
 from ohr.results.derived.comparison import Candidate, Pair, judged
@@ -33,6 +33,7 @@ class Engines:
         failed: engines of which too much failed under some noise, whatever they are compared with.
         seconds: engine to the mean seconds of a page; nan where it has none.
         losses: condition to its loss in the same pipeline.
+        reference: what the losses are against.
         found: the pages that the same pipeline finds; None where it searches none, or questions name none.
     """
 
@@ -42,6 +43,7 @@ class Engines:
     failed: Sequence[str]
     seconds: Mapping[str, float]
     losses: Mapping[str, Loss]
+    reference: str
     found: PagesFound | None = None
 
 
@@ -84,6 +86,7 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
         [name for name in names if any(engines.get(name) in failed for engines in settings.values())],
         page_seconds(run, settings),
         {loss.condition: loss for loss in here},
+        run.reference,
         read_pages_found(run, (pairs[0].first.chunker or "", pairs[0].first.retriever or "")),
     )
 
@@ -110,7 +113,7 @@ def _is_same_pipeline(loss: Loss, place: Place) -> bool:
 
 def matrix(engines: Engines, scored: str) -> View:
     """Return the scores as a table: a line for each engine, a column for each noise, pages found, and seconds."""
-    clean = next((loss.clean for loss in engines.losses.values()), nan)
+    best = {rounded(loss.clean) for loss in engines.losses.values()}
     names = list(dict.fromkeys(name for group in engines.settings.values() for name in group))
     found = engines.found
     first_noise, first_group = next(iter(engines.settings.items()))
@@ -123,10 +126,10 @@ def matrix(engines: Engines, scored: str) -> View:
             row["right page found"] = found.of(first_group.get(name, ""))
         seconds = engines.seconds.get(name, nan)
         rows.append(row | {"seconds a page": "" if np.isnan(seconds) else f"{seconds:.2g}"})
-    of = "" if np.isnan(clean) else f" of {rounded(clean)} on clean text"
-    how = (
-        f"Points of {scored}{of}. Costs: a loss against clean text that is shown among all conditions of the pipeline."
-    )
+    of = f" of {best.pop()} on {engines.reference}" if len(best) == 1 else ""  # scans have a plain one each
+    how = f"Points of {scored}{of}."
+    if engines.losses:
+        how += f" Costs: a loss against {engines.reference} that is shown among all conditions of the pipeline."
     if found is not None:
         searched = f" with {found.pipeline[1]}" if found.pipeline[1] else ""
         how += f" Right page found:{searched}{_where(first_noise)}."
@@ -154,7 +157,7 @@ def pick(engines: Engines) -> str:
     if len(able) < 2:
         return failed.strip()
     if not engines.pairs:
-        return f"No engine can be compared with another: too much failed on one side or the other.{failed}"
+        return f"No engine can be compared with another: too much failed on both sides together.{failed}"
     wins = {name: _wins(engines, name) for name in names}
     beaten = {loser for won in wins.values() for _, loser, _ in won}
     unbeaten = [name for name in able if name not in beaten and wins[name]]
@@ -194,7 +197,7 @@ def _reason(engines: Engines, best: str, won: Sequence[tuple[str, str, Pair]], a
 def _interval(pair: Pair) -> str:
     low, high = pair.found.wide_low, pair.found.wide_high
     low, high = (low, high) if pair.found.difference.mean > 0 else (-high, -low)
-    return f"[95% interval {rounded(low)} to {rounded(high)}{holds_for(pair.found.among)}]"
+    return f"[95% interval {ends(low, high, shown=pair.shown)}{holds_for(pair.found.among)}]"
 
 
 def _wins(engines: Engines, name: str) -> list[tuple[str, str, Pair]]:
