@@ -64,13 +64,7 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
     if not pairs:
         return None
     here = [loss for loss in losses if _is_same_pipeline(loss, pairs[0].first)]
-    settings = read_settings(run)
-    known = {condition for pair in pairs for condition in (pair.first.condition, pair.second.condition)}
-    settings = {
-        noise: {engine: condition for engine, condition in engines.items() if condition in known}
-        for noise, engines in settings.items()
-    }
-    settings = {noise: engines for noise, engines in settings.items() if len(engines) > 1}
+    settings = _compared(read_settings(run), pairs)
     if not settings:
         return None
     shown = {condition for engines in settings.values() for condition in engines.values()}
@@ -89,6 +83,16 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
         run.reference,
         read_pages_found(run, (pairs[0].first.chunker or "", pairs[0].first.retriever or "")),
     )
+
+
+def _compared(settings: Mapping[str, Mapping[str, str]], pairs: Sequence[Pair]) -> dict[str, dict[str, str]]:
+    """Keep the settings of which two engines are compared, and of each the engines that are."""
+    known = {condition for pair in pairs for condition in (pair.first.condition, pair.second.condition)}
+    kept = {
+        noise: {engine: condition for engine, condition in engines.items() if condition in known}
+        for noise, engines in settings.items()
+    }
+    return {noise: engines for noise, engines in kept.items() if len(engines) > 1}
 
 
 def _unjudged(run: Run, losses: Sequence[Loss], pairs: Sequence[Pair]) -> set[str]:
