@@ -1,10 +1,10 @@
 """Agents beside single searches: their scores under each noise, which keeps more, and what a question takes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import isnan
 from statistics import fmean
 
-from ohr.report.lead import in_points, rounded
+from ohr.report.lead import PARTS, in_points, rounded
 from ohr.report.views.view import View
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL
@@ -48,7 +48,7 @@ def _means(run: Run, effort: Sequence[Row], value: Callable[[Row], float]) -> di
     for row in effort:
         if not isnan(value(row)):
             found.setdefault(_name(run, row), []).append(value(row))
-    return {name: f"{fmean(values):,.0f}" for name, values in found.items()}
+    return {name: _brief(fmean(values)) for name, values in found.items()}
 
 
 def _name(run: Run, row: Row) -> str:
@@ -61,32 +61,50 @@ def kept_sentence(run: Run) -> str:
     rows = run.once(run.rows_if_any("repair"))
     if not rows:
         return ""
-    row = max(rows, key=lambda row: (row["verdict"] in ("repairs", "compounds"), row["lost_single"], row["lost_agent"]))
+    row = max(rows, key=_weight)
     agent, single = row["agent"], " + ".join(filter(None, (row["retriever"], row["generator"])))
     under = f"under {row['condition']}"
-    if row["verdict"] in _VERDICTS:
-        kept = f"{agent} keeps {row['retained_agent']:.0%} of its score, {single} {row['retained_single']:.0%}"
+    if row["verdict"] in _VERDICTS and not _lacks(row, "retained"):
+        kept = f"{agent} keeps {row['retained_agent']:z.0%} of its score, {single} {row['retained_single']:z.0%}"
         return f"Agent or single search: {kept} {under}; {_VERDICTS[row['verdict']]}{_price(run, row)}."
     why = {
         "near the floor": "a clean score is near its floor",
         "clean scores differ": f"their clean scores differ by {in_points(abs(row['clean_gap']))}",
     }.get(row["note"], row["note"] or "the documents are too few")
+    if _lacks(row, "lost"):
+        which = f"which keeps more, {agent} or {single}, has no verdict {under}"
+        return f"Agent or single search: {which}, as {why}{_price(run, row)}."
     lost = f"{agent} loses {in_points(row['lost_agent'])}, {single} {rounded(row['lost_single'])}"
     return f"Agent or single search: {lost} {under}; which keeps more has no verdict, as {why}{_price(run, row)}."
 
 
+def _weight(row: Row) -> tuple[bool, bool, float, float]:
+    """Order comparisons: those that show something last, after those of the largest losses; unknown losses first."""
+    shown = row["verdict"] in ("repairs", "compounds")
+    return (shown, False, 0.0, 0.0) if _lacks(row, "lost") else (shown, True, row["lost_single"], row["lost_agent"])
+
+
+def _lacks(row: Row, measure: str) -> bool:
+    """Report whether a measure of either side is undefined."""
+    return any(isnan(row[f"{measure}_{side}"]) for side in ("agent", "single"))
+
+
 def _price(run: Run, row: Row) -> str:
+    """Return what a question takes on both sides; "" where a side has no effort, or several that it could be."""
     effort = run.once(run.rows_if_any("effort", stage="overall", condition=row["condition"]))
-    sides: Mapping[bool, Row] = {
-        each["generator"] == row["agent"]: each
-        for each in effort
-        if each["generator"] in (row["agent"], row["generator"])
-    }
-    if len(sides) < 2:
+    agents = [each for each in effort if each["generator"] == row["agent"]]
+    singles = [each for each in effort if all((each[part] or "") == (row[part] or "") for part in PARTS)]
+    if len(agents) != 1 or len(singles) != 1:
         return ""
-    tokens = [sides[is_agent]["tokens_in"] + sides[is_agent]["tokens_out"] for is_agent in (True, False)]
-    seconds = [sides[is_agent]["seconds"] for is_agent in (True, False)]
+    sides = agents[0], singles[0]
+    tokens = [side["tokens_in"] + side["tokens_out"] for side in sides]
+    seconds = [side["seconds"] for side in sides]
     if any(map(isnan, (*tokens, *seconds))):
         return ""
-    each = f"{tokens[0]:,.0f} tokens against {tokens[1]:,.0f}, and {seconds[0]:,.0f} seconds against {seconds[1]:,.0f}"
-    return f". A question takes {each}"
+    taken = f"{tokens[0]:,.0f} tokens against {tokens[1]:,.0f}"
+    return f". A question takes {taken}, and {_brief(seconds[0])} seconds against {_brief(seconds[1])}"
+
+
+def _brief(number: float) -> str:
+    """Write tokens or seconds: whole from ten on, with a digit after the point below."""
+    return f"{number:,.0f}" if number >= 9.95 else f"{number:.2g}"

@@ -1,32 +1,25 @@
 """OCR engines side by side: the score of each under each noise, which loses less, and the seconds of a page."""
 
-import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
 from ohr.messages.wording import counted, named
+from ohr.report.engine_settings import PLAIN, page_seconds, read_settings
 from ohr.report.headlines import ACTIVITY, holds_for
-from ohr.report.lead import PARTS, in_points, rounded
-from ohr.report.pages_found import PagesFound
+from ohr.report.lead import PARTS, ends, in_points, rounded
+from ohr.report.pages_found import PagesFound, read_pages_found
 from ohr.report.views.view import View
 from ohr.results.derived.comparison import Candidate, Pair, judged
-from ohr.results.derived.copies import copies_of_clean
 from ohr.results.derived.losses import Loss
-from ohr.results.derived.pairs import FAILED, cell_of, paired, silent_cells
+from ohr.results.derived.pairs import FAILED, MOST_FAILED, cell_of, paired, silent_cells
 from ohr.results.run import Run
 from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
-
-_NO_ENGINE = "ground_truth"
-_PLAIN = "as they are"
-_KNOBS = ("severity", "level", "rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +30,11 @@ class Engines:
         settings: noise, in words, to engine to condition.
         pairs: the conditions of one setting, two by two; all are judged together.
         means: condition to its mean score; of those that can be judged.
-        failed: engines of which too much failed under some noise.
+        failed: engines of which too much failed under some noise, whatever they are compared with.
         seconds: engine to the mean seconds of a page; nan where it has none.
         losses: condition to its loss in the same pipeline.
+        reference: what the losses are against.
+        found: the pages that the same pipeline finds; None where it searches none, or questions name none.
     """
 
     settings: Mapping[str, Mapping[str, str]]
@@ -48,6 +43,8 @@ class Engines:
     failed: Sequence[str]
     seconds: Mapping[str, float]
     losses: Mapping[str, Loss]
+    reference: str
+    found: PagesFound | None = None
 
 
 def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines | None:
@@ -67,18 +64,12 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
     if not pairs:
         return None
     here = [loss for loss in losses if _is_same_pipeline(loss, pairs[0].first)]
-    settings = _settings(run)
-    known = {condition for pair in pairs for condition in (pair.first.condition, pair.second.condition)}
-    settings = {
-        noise: {engine: condition for engine, condition in engines.items() if condition in known}
-        for noise, engines in settings.items()
-    }
-    settings = {noise: engines for noise, engines in settings.items() if len(engines) > 1}
+    settings = _compared(read_settings(run), pairs)
     if not settings:
         return None
     shown = {condition for engines in settings.values() for condition in engines.values()}
     pairs = [pair for pair in pairs if {pair.first.condition, pair.second.condition} <= shown]
-    failed = {loss.condition for loss in here if loss.verdict == FAILED} or _crashed(pairs)
+    failed = _unjudged(run, here, pairs)
     means = {pair.first.condition: pair.first_mean for pair in pairs}
     means |= {pair.second.condition: pair.second_mean for pair in pairs}
     names = dict.fromkeys(engine for engines in settings.values() for engine in engines)
@@ -87,44 +78,70 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
         [pair for pair in pairs if pair.verdict != FAILED],
         {condition: mean for condition, mean in means.items() if condition not in failed},
         [name for name in names if any(engines.get(name) in failed for engines in settings.values())],
-        _seconds(run, settings),
+        page_seconds(run, settings),
         {loss.condition: loss for loss in here},
+        run.reference,
+        read_pages_found(run, (pairs[0].first.chunker or "", pairs[0].first.retriever or "")),
     )
 
 
-def _crashed(pairs: Sequence[Pair]) -> set[str]:
-    """Return the conditions that cannot be judged beside any other."""
-    sides: dict[str, list[bool]] = defaultdict(list)
+def _compared(settings: Mapping[str, Mapping[str, str]], pairs: Sequence[Pair]) -> dict[str, dict[str, str]]:
+    """Keep the settings of which two engines are compared, and of each the engines that are."""
+    known = {condition for pair in pairs for condition in (pair.first.condition, pair.second.condition)}
+    kept = {
+        noise: {engine: condition for engine, condition in engines.items() if condition in known}
+        for noise, engines in settings.items()
+    }
+    return {noise: engines for noise, engines in kept.items() if len(engines) > 1}
+
+
+def _unjudged(run: Run, losses: Sequence[Loss], pairs: Sequence[Pair]) -> set[str]:
+    """Return the conditions without a verdict: that of their loss, or of their own failures where they have none."""
+    unjudged = {loss.condition: loss.verdict == FAILED for loss in losses}
+    table, silent = ScoreTable.of(run), silent_cells(run)
+    counted_questions = table.questions.part("evidence_source", ALL).places
     for pair in pairs:
-        for condition in (pair.first.condition, pair.second.condition):
-            sides[condition].append(pair.verdict == FAILED)
-    return {condition for condition, fails in sides.items() if all(fails)}
+        for place in (pair.first, pair.second):
+            if place.condition not in unjudged:
+                cell = table.read(place).only([pair.metric])
+                asked = ~np.isnan(cell.values[0][counted_questions])
+                failed = cell.failed[0][counted_questions] & asked
+                too_many = failed.sum() > MOST_FAILED * asked.sum()
+                unjudged[place.condition] = bool(too_many) or cell_of(place) in silent
+    return {condition for condition, is_unjudged in unjudged.items() if is_unjudged}
 
 
 def _is_same_pipeline(loss: Loss, place: Place) -> bool:
     return loss.stage == place.stage and all(getattr(loss, part) == (getattr(place, part) or "") for part in PARTS)
 
 
-def matrix(engines: Engines, scored: str, found: PagesFound | None) -> View:
+def matrix(engines: Engines, scored: str) -> View:
     """Return the scores as a table: a line for each engine, a column for each noise, pages found, and seconds."""
-    clean = next((loss.clean for loss in engines.losses.values()), nan)
+    best = {rounded(loss.clean) for loss in engines.losses.values()}
     names = list(dict.fromkeys(name for group in engines.settings.values() for name in group))
+    found = engines.found
+    first_noise, first_group = next(iter(engines.settings.items()))
     rows = []
     for name in names:
         row: dict[str, str] = {"engine": name}
         for noise, group in engines.settings.items():
             row[noise] = _cell(engines, group.get(name, ""))
         if found is not None:
-            row["right page found"] = found.of(
-                next((group[name] for group in engines.settings.values() if name in group), "")
-            )
+            row["right page found"] = found.of(first_group.get(name, ""))
         seconds = engines.seconds.get(name, nan)
         rows.append(row | {"seconds a page": "" if np.isnan(seconds) else f"{seconds:.2g}"})
-    of = "" if np.isnan(clean) else f" of {rounded(clean)} on clean text"
-    how = (
-        f"Points of {scored}{of}. Costs: a loss against clean text that is shown among all conditions of the pipeline."
-    )
+    of = f" of {best.pop()} on {engines.reference}" if len(best) == 1 else ""  # scans have a plain one each
+    how = f"Points of {scored}{of}."
+    if engines.losses:
+        how += f" Costs: a loss against {engines.reference} that is shown among all conditions of the pipeline."
+    if found is not None:
+        searched = f" with {found.pipeline[1]}" if found.pipeline[1] else ""
+        how += f" Right page found:{searched}{_where(first_noise)}."
     return View.of("Engines", how, rows)
+
+
+def _where(noise: str) -> str:
+    return " on pages as they are" if noise == PLAIN else f" under {noise}"
 
 
 def _cell(engines: Engines, condition: str) -> str:
@@ -143,28 +160,48 @@ def pick(engines: Engines) -> str:
     failed = f" {named(engines.failed)} cannot be judged: too much failed." if engines.failed else ""
     if len(able) < 2:
         return failed.strip()
-    wins = {name: _wins(engines, name) for name in able}
+    if not engines.pairs:
+        return f"No engine can be compared with another: too much failed on both sides together.{failed}"
+    wins = {name: _wins(engines, name) for name in names}
     beaten = {loser for won in wins.values() for _, loser, _ in won}
     unbeaten = [name for name in able if name not in beaten and wins[name]]
-    documents = counted(max(pair.found.difference.documents for pair in engines.pairs), "document")
-    if not unbeaten:
-        if any(wins.values()):
-            return f"No engine is best: each loses more than another somewhere.{failed}"
+    if unbeaten:
+        best = max(unbeaten, key=lambda name: _mean(engines, name))
+        return f"Pick {best}: {_reason(engines, best, wins[best], able)}.{failed}"
+    losers, rest = [name for name in able if name in beaten], [name for name in able if name not in beaten]
+    if not losers:
+        documents = counted(max(pair.found.difference.documents for pair in engines.pairs), "document")
         return f"No engine is shown to lose less than another with {documents}{_fastest(engines, able)}.{failed}"
-    best = max(unbeaten, key=lambda name: _mean(engines, name))
-    noise, loser, pair = max(wins[best], key=lambda won: abs(won[2].found.difference.mean))
-    where = f"{f' under {noise}' if noise != _PLAIN else ' on pages as they are'}"
+    if not rest:
+        return f"No engine is best: each loses more than another somewhere.{failed}"
+    lose = f"{named(losers)} {'loses' if len(losers) == 1 else 'each lose'} more than another somewhere"
+    differ = f"{named(rest)} {'is' if len(rest) == 1 else 'are'} not shown to differ from any"
+    return f"No engine is best: {lose}, and {differ}.{failed}"
+
+
+def _reason(engines: Engines, best: str, won: Sequence[tuple[str, str, Pair]], able: Sequence[str]) -> str:
+    """Return what an engine is shown to lose less, and which engines may be as good."""
+    noise, loser, pair = max(won, key=lambda each: abs(each[2].found.difference.mean))
     of = ACTIVITY[pair.first.stage]
-    by = f"{in_points(abs(pair.found.difference.mean))} of {of} less than {loser}{where} {_interval(pair)}"
-    rivals = [name for name in able if name != best and name not in {loser for _, loser, _ in wins[best]}]
-    rest = f"; {named(rivals)} {'does' if len(rivals) == 1 else 'do'} not differ clearly from it" if rivals else ""
-    return f"Pick {best}: it loses {by}, and nowhere more than another{rest}.{failed}"
+    by = f"{in_points(abs(pair.found.difference.mean))} of {of} less than {loser}{_where(noise)} {_interval(pair)}"
+    compared = {
+        engine
+        for group in engines.settings.values()
+        for engine, condition in group.items()
+        for pair in engines.pairs
+        if {pair.first.condition, pair.second.condition} == {condition, group.get(best)}
+    }
+    rivals = [name for name in able if name != best and name not in {loser for _, loser, _ in won}]
+    alike, unknown = [name for name in rivals if name in compared], [name for name in rivals if name not in compared]
+    rest = f"; {named(alike)} {'does' if len(alike) == 1 else 'do'} not differ clearly from it" if alike else ""
+    rest += f"; {named(unknown)} cannot be compared with it" if unknown else ""
+    return f"it loses {by}, and nowhere is it shown to lose more{rest}"
 
 
 def _interval(pair: Pair) -> str:
     low, high = pair.found.wide_low, pair.found.wide_high
     low, high = (low, high) if pair.found.difference.mean > 0 else (-high, -low)
-    return f"[95% interval {rounded(low)} to {rounded(high)}{holds_for(pair.found.among)}]"
+    return f"[95% interval {ends(low, high, shown=pair.shown)}{holds_for(pair.found.among)}]"
 
 
 def _wins(engines: Engines, name: str) -> list[tuple[str, str, Pair]]:
@@ -207,7 +244,7 @@ def engine_pairs(run: Run, lead: Loss | None) -> Sequence[Pair]:
     Raises:
         DataError: a table is missing or damaged.
     """
-    if not (settings := _settings(run)):
+    if not (settings := read_settings(run)):
         return ()
     table, silent = ScoreTable.of(run), silent_cells(run)
     part = table.questions.part("evidence_source", ALL)
@@ -229,40 +266,6 @@ def engine_pairs(run: Run, lead: Loss | None) -> Sequence[Pair]:
     return judged(candidates, part.clusters, run.choices.margin) if candidates else ()
 
 
-def _settings(run: Run) -> dict[str, dict[str, str]]:
-    """Group the conditions that differ in their OCR engine only: noise, in words, to engine to condition."""
-    groups: dict[str, dict[str, str]] = defaultdict(dict)
-    labels, kinds = dict[str, str](), dict[str, str]()
-    copies = copies_of_clean(run)
-    for base in run.manifest["spec"].get("knowledge_bases", ()):
-        engine = base.get("ocr", {}) if base.get("condition") not in copies else {}
-        if "condition" in base and engine.get("kind", _NO_ENGINE) != _NO_ENGINE and not base.get("again_of"):
-            rest = json.dumps(
-                {name: base.get(name) for name in ("image_noise", "text_noise", "retrievers", "target")}, sort_keys=True
-            )
-            labels[rest] = _label([*(base.get("image_noise") or ()), *(base.get("text_noise") or ())])
-            key = json.dumps(engine, sort_keys=True)
-            kinds.setdefault(key, engine["kind"] if engine["kind"] not in kinds.values() else base["name"])
-            groups[rest].setdefault(kinds[key], base["condition"])
-    several = {rest: engines for rest, engines in groups.items() if len(engines) > 1}
-    unique = len({labels[rest] for rest in several}) == len(several)
-    return {labels[rest] if unique else f"{labels[rest]} ({n})": several[rest] for n, rest in enumerate(several, 1)}
-
-
-def _label(noises: Sequence[Mapping[str, Any]]) -> str:
-    """Name a chain of noises by its kinds, each with its knob."""
-    named_noises = (
-        " ".join(
-            [
-                str(noise.get("kind")).replace("_", " "),
-                *(str(noise[knob]) for knob in _KNOBS if noise.get(knob) is not None),
-            ][:2]
-        )
-        for noise in noises
-    )
-    return " + ".join(named_noises) or _PLAIN
-
-
 def _places(table: ScoreTable, lead: Loss | None, conditions: set[str]) -> dict[str, Place]:
     """Find a pipeline's cell for each condition: the lead's, or the first one of the last stage."""
     stage = lead.stage if lead else next((name for name in reversed(STAGES) if table.of_stage(name)), "")
@@ -271,17 +274,3 @@ def _places(table: ScoreTable, lead: Loss | None, conditions: set[str]) -> dict[
         tuple(getattr(lead, name) or None for name in PARTS) if lead else places[0].pipeline[1:] if places else ()
     )
     return {place.condition: place for place in places if place.pipeline[1:] == pipeline}
-
-
-def _seconds(run: Run, settings: Mapping[str, Mapping[str, str]]) -> dict[str, float]:
-    """Return the mean seconds that each engine took for a page, under all noises."""
-    read = run.table("readings", ["condition", "seconds"])
-    sums = read.group_by(["condition"]).aggregate([("seconds", "sum"), ([], "count_all")]).to_pylist()
-    taken = {row["condition"]: (row["seconds_sum"] or 0.0, row["count_all"]) for row in sums}
-    found = {}
-    for name in dict.fromkeys(engine for engines in settings.values() for engine in engines):
-        mine = [taken[engines[name]] for engines in settings.values() if engines.get(name) in taken]
-        pages = sum(count for _, count in mine)
-        seconds = sum(sum_ for sum_, _ in mine)
-        found[name] = seconds / pages if pages and seconds else nan
-    return found

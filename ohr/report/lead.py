@@ -51,8 +51,12 @@ def scored(loss: Loss) -> str:
 
 def in_interval(loss: Loss) -> str:
     """Write the interval of a loss that holds for all of its family: `[95% interval 58 to 86, holds for all 5]`."""
-    low = "above 0" if loss.is_loss and not loss.wide_low > 0 else rounded(loss.wide_low)
-    return f"[95% interval {low} to {rounded(loss.wide_high)}{holds_for(loss.among)}]"
+    return f"[95% interval {ends(loss.wide_low, loss.wide_high, shown=loss.is_loss)}{holds_for(loss.among)}]"
+
+
+def ends(low: float, high: float, *, shown: bool) -> str:
+    """Write the ends of an interval: `58 to 86`, or `above 0 to 10` of a difference that is shown and begins at 0."""
+    return f"{'above 0' if shown and not low > 0 else rounded(low)} to {rounded(high)}"
 
 
 def lead_sentence(run: Run, chosen: Sequence[Loss], largest: Loss | None, system: str) -> str:
@@ -145,7 +149,10 @@ def _nothing(losses: Sequence[Loss], margin: float) -> str:
     elif len(kinds["identical"]) == len(losses):
         said.append(f"No condition changes {what}.")
     else:
-        said.append(f"No condition costs more than the margin of {in_points(margin)} of {what}.")
+        failed = len(kinds["failed"])
+        none = "No judged condition" if failed else "No condition"
+        unjudged = f"; {counted(failed, 'condition')} could not be judged" if failed else ""
+        said.append(f"{none} costs more than the margin of {in_points(margin)} of {what}{unjudged}.")
     return " ".join(said)
 
 

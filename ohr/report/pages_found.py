@@ -21,14 +21,14 @@ class PagesFound:
         pipeline: its chunker and retriever.
         depth: of the ranking, in hits.
         shares: condition to the share of the questions.
-        questions: how many name their pages.
+        questions: condition to how many name their pages.
         clean: the condition that the others are compared with; "" where there is none.
     """
 
     pipeline: tuple[str, str]
     depth: int
     shares: Mapping[str, float]
-    questions: int
+    questions: Mapping[str, int]
     clean: str
 
     def of(self, condition: str) -> str:
@@ -36,14 +36,21 @@ class PagesFound:
         share = self.shares.get(condition)
         if share is None:
             return ""
-        count = f"{self.questions * share:.1f}".removesuffix(".0")  # a mean over draws may be no whole number
-        return f"{count} of {self.questions:,}"
+        questions = self.questions[condition]
+        count = f"{questions * share:.1f}".removesuffix(".0")  # a mean over draws may be no whole number
+        return f"{count} of {questions:,}"
 
 
-def read_pages_found(run: Run) -> PagesFound | None:
-    """Read what the pipeline finds that finds most pages on clean text; None where questions name no pages."""
+def read_pages_found(run: Run, searched: tuple[str, str] | None = None) -> PagesFound | None:
+    """Read what a pipeline finds; None where questions name no pages.
+
+    Args:
+        run: to read.
+        searched: its chunker and retriever; by default those that find most pages on clean text.
+    """
     rows = run.once(run.rows("summary", stage="retrieval", by="evidence_source", group=ALL))
     hits = [row for row in rows if row["metric"].startswith(HIT) and row["n"]]
+    hits = [row for row in hits if searched in (None, _pipeline(row)[:2])]
     pipelines = [list(group) for _, group in groupby(sorted(hits, key=_pipeline), key=_pipeline)]
     if not pipelines:
         return None
@@ -56,7 +63,7 @@ def read_pages_found(run: Run) -> PagesFound | None:
     clean = next((row["condition"] for row in chosen if row["condition"] in plain), "")
     shares = {row["condition"]: row["mean"] for row in chosen}
     first = chosen[0]
-    questions = max(row["n"] for row in chosen)
+    questions = {row["condition"]: row["n"] for row in chosen}
     return PagesFound(_pipeline(first)[:2], int(first["metric"].removeprefix(HIT)), shares, questions, clean)
 
 
@@ -65,17 +72,20 @@ def _pipeline(row: Row) -> tuple[str, str, str]:
 
 
 def found_sentence(found: PagesFound, losses: Sequence[Loss], reference: str) -> str:
-    """Return how many right pages are found on clean text, and under the condition that finds fewest."""
+    """Return how many right pages are found on clean text, and under the condition that finds fewest, or else most."""
     names = {loss.condition: named_noise(loss) for loss in losses}
     noisy = {condition: share for condition, share in found.shares.items() if condition in names}
     system = found.pipeline[1] or "the system"
     first = f"{system}'s first hit" if found.depth == 1 else f"among {system}'s first {found.depth} hits"
-    begins = f"The right page is {first}"
     if not noisy or not found.clean:
         return ""
-    worst = min(noisy, key=lambda condition: noisy[condition])
-    if noisy[worst] == found.shares[found.clean]:
-        return f"{begins} for {found.of(found.clean)} questions, whatever the condition."
-    questions = "question" if found.questions == 1 else "questions"
-    on_clean = f"for {found.of(found.clean)} {questions} on {reference}"
-    return f"{begins} {on_clean}, and for {found.of(worst)} under {names[worst]}."
+    on_clean = found.of(found.clean)
+    if all(found.of(condition) == on_clean for condition in noisy):
+        return f"The right page is {first} for {on_clean} questions, whatever the condition."
+    worst, best = min(noisy, key=noisy.__getitem__), max(noisy, key=noisy.__getitem__)
+    fewer = noisy[worst] < found.shares[found.clean]
+    other = worst if fewer else best
+    questions = "question" if found.questions[found.clean] == 1 else "questions"
+    begins = f"The right page is {first} for {on_clean} {questions} on {reference}"
+    none_fewer = "" if fewer or len(set(found.questions.values())) > 1 else ", for no fewer under any condition"
+    return f"{begins}{none_fewer}, and for {found.of(other)} under {names[other]}."

@@ -138,7 +138,7 @@ def _verdicts(run: Run, whole: Sequence[Loss]) -> Summary:
         engines = read_engines(run, whole, None)
         said = f"This run cannot show a cost of noise: {lacking(run)[0]}."
         text = " ".join(filter(None, (pick(engines) if engines else "", page_sentence(run), said)))
-        return Summary(text, (), (), failed=failed, tables=_tables(run, engines, "scores", found))
+        return Summary(text, (), (), failed=failed, tables=_tables(run, engines, "scores"))
     names = dict(zip(whole, (loss.system for loss in distinctive(whole)), strict=True))
     lead = _leading(whole)
     engines = read_engines(run, whole, lead)
@@ -157,15 +157,15 @@ def _verdicts(run: Run, whole: Sequence[Loss]) -> Summary:
         leading=lead.condition,
         failed=failed,
         found=found,
-        tables=_tables(run, engines, of, found),
+        tables=_tables(run, engines, of),
         further=costs if answer else "",
         reference=run.reference,
     )
 
 
-def _tables(run: Run, engines: Engines | None, of: str, found: PagesFound | None) -> tuple[View, ...]:
+def _tables(run: Run, engines: Engines | None, of: str) -> tuple[View, ...]:
     agents = side_by_side(run) if run.agent_labels else None
-    return tuple(view for view in (agents, matrix(engines, of, found) if engines else None) if view is not None)
+    return tuple(view for view in (agents, matrix(engines, of) if engines else None) if view is not None)
 
 
 def headline_losses(run: Run) -> list[Loss]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan, nan
 
 from ohr.report.headlines import has_crashed, kind
-from ohr.report.lead import in_points, rounded
+from ohr.report.lead import ends, in_points, rounded
 from ohr.results.derived.losses import Loss
 
 _MOST_OTHERS = 2
@@ -65,7 +65,9 @@ class Cell:
     @property
     def picture(self) -> str:
         """The bar in words, for who does not see it."""
-        interval = f"; 95% interval of the loss {rounded(self.low)} to {rounded(self.high)}"
+        if not self.is_judged:
+            return self.words
+        interval = f"; 95% interval of the loss {ends(self.low, self.high, shown=self.kind == 'loss')}"
         return f"{in_points(self.left)} left of {rounded(self.clean)}{interval if self.has_interval else ''}"
 
 

@@ -1,0 +1,81 @@
+"""What a run reads with which engine: the settings that engines share, their names, and the seconds of a page."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any
+
+from ohr.results.derived.copies import copies_of_clean
+from ohr.results.run import Run
+
+PLAIN = "as they are"
+"""Pages without noise, in words."""
+
+_NO_ENGINE = "ground_truth"
+_RECORDED = "precomputed"  # results of whichever engine: the kind says nothing
+_KNOBS = ("severity", "level", "rate")
+
+
+def read_settings(run: Run) -> dict[str, dict[str, str]]:
+    """Group the conditions that differ in their OCR engine only: noise, in words, to engine to condition."""
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
+    labels, bases = dict[str, str](), dict[str, Mapping[str, Any]]()
+    copies = copies_of_clean(run)
+    for base in run.manifest["spec"].get("knowledge_bases", ()):
+        engine = base.get("ocr", {}) if base.get("condition") not in copies else {}
+        if "condition" in base and engine.get("kind", _NO_ENGINE) != _NO_ENGINE and not base.get("again_of"):
+            rest = json.dumps(
+                {name: base.get(name) for name in ("image_noise", "text_noise", "retrievers", "target")}, sort_keys=True
+            )
+            labels[rest] = _label([*(base.get("image_noise") or ()), *(base.get("text_noise") or ())])
+            key = json.dumps(engine, sort_keys=True)
+            bases.setdefault(key, base)
+            groups[rest].setdefault(key, base["condition"])
+    several = {rest: engines for rest, engines in groups.items() if len(engines) > 1}
+    names = _names({key: bases[key] for engines in several.values() for key in engines})
+    unique = len({labels[rest] for rest in several}) == len(several)
+    return {
+        labels[rest] if unique else f"{labels[rest]} ({n})": {names[key]: engines[key] for key in engines}
+        for n, (rest, engines) in enumerate(several.items(), 1)
+    }
+
+
+def _names(bases: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Name each engine by its kind, or where that says too little by its knowledge base, or else by its condition."""
+    names = {}
+    for key, base in bases.items():
+        kind = base["ocr"]["kind"]
+        names[key] = base["name"] if kind == _RECORDED else kind
+    for field in ("name", "condition"):
+        taken = Counter(names.values())
+        names = {key: bases[key][field] if taken[name] > 1 else name for key, name in names.items()}
+    return names
+
+
+def _label(noises: Sequence[Mapping[str, Any]]) -> str:
+    """Name a chain of noises by its kinds, each with its knob."""
+    named_noises = (
+        " ".join(
+            [
+                str(noise.get("kind")).replace("_", " "),
+                *(str(noise[knob]) for knob in _KNOBS if noise.get(knob) is not None),
+            ][:2]
+        )
+        for noise in noises
+    )
+    return " + ".join(named_noises) or PLAIN
+
+
+def page_seconds(run: Run, settings: Mapping[str, Mapping[str, str]]) -> dict[str, float]:
+    """Return the mean seconds that each engine took for a page, under all noises."""
+    read = run.table("readings", ["condition", "seconds"])
+    sums = read.group_by(["condition"]).aggregate([("seconds", "sum"), ([], "count_all")]).to_pylist()
+    taken = {row["condition"]: (row["seconds_sum"] or 0.0, row["count_all"]) for row in sums}
+    found = {}
+    for name in dict.fromkeys(engine for engines in settings.values() for engine in engines):
+        mine = [taken[engines[name]] for engines in settings.values() if engines.get(name) in taken]
+        pages = sum(count for _, count in mine)
+        seconds = sum(sum_ for sum_, _ in mine)
+        found[name] = seconds / pages if pages and seconds else nan
+    return found
