@@ -45,7 +45,7 @@ def verdict(found: Comparison, failed: int, *, answered: bool = True, low: bool 
     """
     if failed > MOST_FAILED * found.difference.n or not answered:
         return FAILED
-    return FLOOR if low and found.verdict in ("open", "same", "") else found.verdict
+    return FLOOR if low and found.verdict in ("open", "same") else found.verdict
 
 
 def near_floor(scores: Floats, floors: Floats, clusters: Clusters, margin: float) -> Flags:
