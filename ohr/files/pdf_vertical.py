@@ -5,7 +5,6 @@ pdfium orders such letters as if their lines ran across, and where the font is n
 """
 
 import ctypes
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,11 +13,9 @@ from typing import Any, NamedTuple
 
 from ohr import extras
 from ohr.errors import PluginError
-from ohr.files.pdf_signs import Sign
-from ohr.text.chinese import HAN
+from ohr.files.pdf_signs import HAN_OR_KANA, Sign
 
 _DEPTH = 16  # forms in forms
-_LETTER = re.compile(f"[{HAN}\u3005\u3041-\u30ff\u31f0-\u31ff]")
 _BESIDE, _PITCH = 0.3, (0.6, 1.25)
 """Neighbors in a line, in sizes of a letter: at most how far from its axis, and how far apart. Lines are farther."""
 _SPLIT = 2.0  # sizes: a larger gap in a column parts two tiers
@@ -35,7 +32,7 @@ class Mark(NamedTuple):
 
 def may_run_down(text: str) -> bool:
     """Report whether half of a text's letters, or more, are Chinese or Japanese; or it has none."""
-    return 2 * len(_LETTER.findall(text)) >= sum(map(str.isalpha, text))
+    return 2 * len(HAN_OR_KANA.findall(text)) >= sum(map(str.isalpha, text))
 
 
 def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[str, int] | None:
@@ -57,7 +54,7 @@ def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[s
 
 def _run_down(marks: Sequence[Mark]) -> bool:
     """Report whether more letters of Chinese and Japanese have a neighbor below than at their side."""
-    letters = [mark for mark in marks if _LETTER.match(mark.text)]
+    letters = [mark for mark in marks if HAN_OR_KANA.match(mark.text)]
     return 2 * _neighbors(letters, across=True) < _neighbors(letters, across=False)
 
 
@@ -143,7 +140,7 @@ def _words_across(marks: Iterable[Mark]) -> Iterator[Mark]:
     last: Mark | None = None
     end = 0.0
     for mark in marks:
-        is_other = last and not _LETTER.search(last.text + mark.text)
+        is_other = last and not HAN_OR_KANA.search(last.text + mark.text)
         if last and is_other and abs(mark.up - last.up) < _BESIDE * mark.size and 0 < mark.left - end < 2 * mark.size:
             last, end = last._replace(text=last.text + mark.text), mark.left
             continue

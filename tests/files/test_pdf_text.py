@@ -208,6 +208,35 @@ def test_the_cells_of_a_row_are_parted(tmp_path):
     assert layer.text.split() == ["Item", "n", "Kelp", "2019", "7", "Gulls", "2020", "4", "Boats", "2021", "8"]
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("Yes", "1"), ("No", "2"), ("Yes", "3"), ("No", "4")],
+        [("1", "a", "5"), ("2", "b", "6"), ("3", "c", "7")],
+        [("Item", "A", "B"), ("x", "7", "3"), ("y", "8", "5")],
+    ],
+)
+@pytest.mark.parametrize("pitch", [11.5, 14, 22])
+def test_cells_of_one_sign_that_are_drawn_by_column_are_parted(tmp_path, rows, pitch):
+    places = [(m, n) for m in range(len(rows[0])) for n in range(len(rows))]
+    by_column = [(60 + 40 * m, 350 - pitch * n, f"({rows[n][m]})") for m, n in places]
+    (layer,) = text_layer(drawn(tmp_path / "rows.pdf", *by_column))
+    assert layer.text.split() == [rows[n][m] for m, n in places]
+
+
+def test_letters_of_a_line_that_is_turned_stay_in_one_word(tmp_path):
+    path = drawn(tmp_path / "turned.pdf", (60, 300, "0 -1 1 0 60 300 Tm (Tide) Tj"))
+    (layer,) = text_layer(path)
+    assert layer.text == "Tide"
+
+
+@pytest.mark.parametrize("shift", [-2, 3])
+def test_a_lowered_sign_below_a_raised_one_stays_on_its_line(tmp_path, shift):
+    word = f"(x) Tj /F 7 Tf 4 Ts (2) Tj 5 0 Td {shift} Ts (i)"
+    (layer,) = text_layer(drawn(tmp_path / "script.pdf", (60, 300, word)))
+    assert "2i" in layer.text
+
+
 def test_columns_that_begin_at_one_height_are_parted(tmp_path):
     turned = "BT /F 10 Tf 0 1 -1 0 {} 60 Tm ({}) Tj ET"
     content = "\n".join(turned.format(60 + 12 * n, word) for n, word in enumerate(("Kelp grows", "Gulls nest", "Tide")))
