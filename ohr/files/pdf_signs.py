@@ -185,9 +185,14 @@ def _is_visible(sign: Sign, visible: Box) -> bool:
     """Report whether a glyph is on the page; one without an extent may be of a font outside of the file."""
     left, bottom, right, top = sign.box
     if left < right and bottom < top:
-        return left < visible[2] and right > visible[0] and bottom < visible[3] and top > visible[1]
+        return overlap(sign.box, visible)
     reaches = left <= visible[2] and right >= visible[0] and bottom <= visible[3] and top >= visible[1]
     return reaches and sign.text not in " \0"
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Report whether two boxes share a part of the page; in both, heights are counted in the same direction."""
+    return one[0] < other[2] and one[2] > other[0] and one[1] < other[3] and one[3] > other[1]
 
 
 def _is_apart(layer: Any, last: Sign, sign: Sign) -> bool:

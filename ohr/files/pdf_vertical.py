@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ohr import extras
 from ohr.errors import PluginError
-from ohr.files.pdf_signs import HAN_OR_KANA, Sign
+from ohr.files.pdf_signs import HAN_OR_KANA, Sign, overlap
 
 _DEPTH = 16  # forms in forms
 _BESIDE, _PITCH = 0.3, (0.6, 1.25)
@@ -99,11 +99,11 @@ def _marks_of_pdfminer(path: Path, index: int) -> list[Mark] | None:
     try:
         with reader.open(path, pages=[index + 1]) as document:
             (page,) = document.pages
-            left, top, right, bottom = page.bbox
+            boxes = (tuple(sign[side] for side in ("x0", "top", "x1", "bottom")) for sign in page.chars)
             return [
                 Mark(sign["text"], sign["x0"], -sign["top"], sign["size"])
-                for sign in page.chars
-                if left <= sign["x0"] < right and top <= sign["top"] < bottom and not sign["text"].startswith("(cid:")
+                for sign, box in zip(page.chars, boxes, strict=True)
+                if overlap(box, page.cropbox) and not sign["text"].startswith("(cid:")
             ]
     except Exception:  # pdfminer raises many kinds on damaged pages
         return None

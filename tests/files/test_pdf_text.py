@@ -269,7 +269,7 @@ def test_text_that_is_printed_twice_to_look_bold_is_read_once(tmp_path):
 LINES = "海の上の灯台は夜明けに光を消した", "港の人々は船の帰りを待っていた", "風が強く波が高い日であった"
 
 
-def vertical(path, pieces):
+def vertical(path, pieces, crop=""):
     font = (
         "<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light-V /Encoding /UniJIS-UTF16-V /DescendantFonts [6 0 R] >>"
     )
@@ -282,7 +282,7 @@ def vertical(path, pieces):
         f"<< /Type /FontDescriptor /FontName /Ryumin-Light {descriptor} >>",
     )
     written = [(across, up, f"<{text.encode('utf-16-be').hex()}>") for across, up, text in pieces]
-    return drawn(path, *written, font=font, size=14, more=more)
+    return drawn(path, *written, font=font, size=14, more=more, crop=crop)
 
 
 BY_LINE = [(350 - 24 * n, 380, line) for n, line in enumerate(LINES)]
@@ -300,6 +300,14 @@ def test_lines_from_top_to_bottom_that_cannot_be_read_are_counted(tmp_path, monk
     monkeypatch.setitem(sys.modules, "pdfplumber", None)
     (layer,) = text_layer(vertical(tmp_path / "v.pdf", BY_LETTER))
     assert (layer.left_out, len(layer.text.split())) == (42, 2)
+
+
+def test_letters_across_the_edge_of_the_page_are_read_and_others_outside_are_not(tmp_path):
+    pytest.importorskip("pdfplumber")
+    more = [(350, 407, "灯"), (326, 440, "海"), (50, 380, "港")]
+    path = vertical(tmp_path / "v.pdf", [*BY_LINE, *more], crop="/CropBox [100 0 420 400]")
+    (layer,) = text_layer(path)
+    assert (layer.text.splitlines(), layer.left_out) == (["灯" + LINES[0], LINES[1], LINES[2]], 0)
 
 
 def test_signs_of_symbol_fonts_become_bullets_or_nothing():
