@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,10 +36,11 @@ class Layer:
 
 
 def lacks_pieces(count: int) -> str:
-    """Sentence that pieces of text are missing from a text layer, and what may read them."""
+    """Sentence that pieces of text are missing from a text layer, and what may read them, unless it is installed."""
+    advice = "" if find_spec("pdfplumber") else ": pip install 'ohr[text_layer]' brings a library that reads them"
     return (
         f"{counted(count, 'piece')} of its text may be missing, as lines from top to bottom are in fonts outside of a "
-        "PDF: pip install 'ohr[text_layer]' brings a library that reads them"
+        f"PDF{advice}"
     )
 
 

@@ -53,17 +53,46 @@ def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[s
 
 
 def _run_down(marks: Sequence[Mark]) -> bool:
-    """Report whether more letters of Chinese and Japanese have a neighbor below than at their side."""
-    letters = [mark for mark in marks if HAN_OR_KANA.match(mark.text)]
-    return 2 * _neighbors(letters, across=True) < _neighbors(letters, across=False)
+    """Report whether, below titles, more letters of Chinese and Japanese have a neighbor below than at their side."""
+    titles, rest = _parted(marks)
+    letters = _letters(rest)
+    return len(letters) >= sum(len(_letters(title)) for title in titles) and 2 * _neighbors(
+        letters, across=True
+    ) < _neighbors(letters, across=False)
+
+
+def _letters(marks: Iterable[Mark]) -> list[Mark]:
+    return [mark for mark in marks if HAN_OR_KANA.match(mark.text)]
+
+
+def _parted(marks: Sequence[Mark]) -> tuple[list[list[Mark]], list[Mark]]:
+    """Part a page's titles, which are lines across above all others, from the rest, which keeps its order."""
+    rows: list[list[Mark]] = []
+    for mark in sorted(marks, key=lambda mark: -mark.up):
+        if rows and rows[-1][0].up - mark.up <= _BESIDE * mark.size:
+            rows[-1].append(mark)
+        else:
+            rows.append([mark])
+    end = 0
+    for place, row in enumerate(rows, start=1):
+        letters = _letters(row)
+        if letters and 2 * _neighbors(letters, across=True) < len(letters):
+            break
+        if letters:
+            end = place
+    titles = [sorted(row, key=lambda mark: mark.left) for row in rows[:end]]
+    foot = min((mark.up for title in titles for mark in title), default=float("inf"))
+    return titles, [mark for mark in marks if mark.up < foot]
 
 
 def _in_columns(marks: Sequence[Mark]) -> str:
-    """Write marks in columns from right to left, tier by tier, a line for each column."""
+    """Write marks in columns from right to left, tier by tier, a line for each column, below the titles."""
+    titles, marks = _parted(marks)
     columns = [
         tier for column in _columns(_words_across(marks)) for tier in _tiers(column) if any(mark.text for mark in tier)
     ]
-    lines, band, foot = list[str](), list[list[Mark]](), 0.0
+    lines = ["".join(mark.text for mark in title).strip() for title in titles]
+    band, foot = list[list[Mark]](), 0.0
     for column in sorted(columns, key=lambda column: -column[0].up):
         if band and column[0].up < foot:  # below all columns so far
             lines += _written(band)

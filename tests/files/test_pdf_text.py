@@ -8,7 +8,7 @@ import pytest
 
 from ohr.contracts import Document, DocumentView
 from ohr.files import pdf
-from ohr.files.pdf_text import Layer, flattened, missing_pages, text_layer
+from ohr.files.pdf_text import Layer, flattened, lacks_pieces, missing_pages, text_layer
 from ohr.ocr.structured import MISSING, of_view
 from ohr.ocr.text_layer import TextLayer
 from ohr.text.layer import clean_layer
@@ -300,6 +300,21 @@ def test_lines_from_top_to_bottom_that_cannot_be_read_are_counted(tmp_path, monk
     monkeypatch.setitem(sys.modules, "pdfplumber", None)
     (layer,) = text_layer(vertical(tmp_path / "v.pdf", BY_LETTER))
     assert (layer.left_out, len(layer.text.split())) == (42, 2)
+
+
+def test_a_title_across_is_read_before_the_lines_from_top_to_bottom(tmp_path):
+    pytest.importorskip("pdfplumber")
+    pieces = [(350 - 24 * n, 335, line) for n, line in enumerate(LINES)]
+    title = [(20 + 14 * n, 385, letter) for n, letter in enumerate("海と港の物語海と港の話")]
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", [*title, *pieces]))
+    assert (layer.text.splitlines(), layer.left_out) == (["海と港の物語海と港の話", *LINES], 0)
+
+
+def test_a_library_that_is_installed_is_not_advised(monkeypatch):
+    pytest.importorskip("pdfplumber")
+    assert "pip install" not in lacks_pieces(2)
+    monkeypatch.setitem(sys.modules, "pdfplumber", None)
+    assert "pip install" in lacks_pieces(2)
 
 
 def test_letters_across_the_edge_of_the_page_are_read_and_others_outside_are_not(tmp_path):
