@@ -117,8 +117,9 @@ def _layer(path: Path, document: Any, index: int) -> Layer:
     if boxes := _flatten(document, index):
         whole, left_out = _read(document, index)
         text = _with_fields(alone.signs, whole.signs, boxes) or whole.text
-    if pdf_vertical.may_run_down(text):
-        text, left_out = pdf_vertical.read(path, index, whole.signs, left_out) or (text, left_out)
+    if left_out or pdf_vertical.may_run_down(text):
+        in_columns, left_out = pdf_vertical.read(path, index, whole.signs, left_out)
+        text = in_columns or text
     return Layer(text, None, whole.glyphs, whole.unknown, left_out)
 
 
@@ -146,7 +147,7 @@ def _read(document: Any, index: int) -> tuple[Reading, int]:
     layer = page.get_textpage()
     try:
         reading = read_signs(page, layer)
-        return reading, pdf_vertical.left_out(page) if pdf_vertical.may_run_down(reading.text) else 0
+        return reading, pdf_vertical.left_out(page, reading.text)
     finally:
         layer.close()
         page.close()

@@ -35,21 +35,25 @@ def may_run_down(text: str) -> bool:
     return 2 * len(HAN_OR_KANA.findall(text)) >= sum(map(str.isalpha, text))
 
 
-def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[str, int] | None:
-    """Read a page whose lines run from top to bottom; None for another.
+def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[str, int]:
+    """Read a page whose lines run from top to bottom.
 
     Args:
         signs: those that pdfium finds.
         missing: pieces of text that may be letters which pdfium leaves out.
 
     Returns:
-        The text, and how many pieces of it are still missing: all where pdfminer is not installed.
+        The text, or nothing where lines run across; and how many pieces of it are still missing: all where pdfminer is
+        not installed, or most of the page is in another script.
     """
     marks, known = _marks(signs), "".join(sign.text for sign in signs)
     if missing and (others := _marks_of_pdfminer(path, index)) is not None:
-        more = sum(map(str.isalnum, "".join(mark.text for mark in others))) > sum(map(str.isalnum, known))
-        marks, missing = (others, 0) if more and _run_down(others) else (marks, missing if more else 0)
-    return (_in_columns(marks), missing) if _run_down(marks) else (known, missing)
+        text = "".join(mark.text for mark in others)
+        more = sum(map(str.isalnum, text)) > sum(map(str.isalnum, known))
+        is_whole = more and may_run_down(text) and _run_down(others)
+        marks, missing = (others, 0) if is_whole else (marks, missing if more else 0)
+    runs_down = may_run_down("".join(mark.text for mark in marks)) and _run_down(marks)
+    return _in_columns(marks) if runs_down else "", missing
 
 
 def _run_down(marks: Sequence[Mark]) -> bool:
@@ -91,7 +95,7 @@ def _in_columns(marks: Sequence[Mark]) -> str:
     columns = [
         tier for column in _columns(_words_across(marks)) for tier in _tiers(column) if any(mark.text for mark in tier)
     ]
-    lines = ["".join(mark.text for mark in title).strip() for title in titles]
+    lines = [_spaced(title).strip() for title in titles]
     band, foot = list[list[Mark]](), 0.0
     for column in sorted(columns, key=lambda column: -column[0].up):
         if band and column[0].up < foot:  # below all columns so far
@@ -102,19 +106,38 @@ def _in_columns(marks: Sequence[Mark]) -> str:
     return "\n".join([*lines, *_written(band)])
 
 
-def left_out(page: Any) -> int:
-    """Count the pieces of text on a page of pdfium without width, unless they are spaces as likely as not."""
+def left_out(page: Any, text: str) -> int:
+    """Count the pieces of text on a page of pdfium without width, unless they are spaces as likely as not.
+
+    Args:
+        text: what pdfium reads. If most of it is of another script, only pieces in fonts of Chinese or Japanese that
+            are outside of the file count.
+    """
     import pypdfium2.raw as pdfium
 
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    other = not may_run_down(text)
     pieces = flat = tall = 0
     for piece in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_TEXT], max_depth=_DEPTH):
         pdfium.FPDFPageObj_GetBounds(piece, left, bottom, right, top)
-        is_flat = right.value - left.value < _NO_WIDTH
+        is_flat = right.value - left.value < _NO_WIDTH and (not other or _is_in_font_outside(piece))
         pieces, flat, tall = pieces + 1, flat + is_flat, tall + (is_flat and top.value - bottom.value >= _NO_WIDTH)
-    return flat if tall or 2 * flat > pieces else 0
+    return flat if other or tall or 2 * flat > pieces else 0
 
 
+def _is_in_font_outside(piece: Any) -> bool:
+    """Report whether a piece of text is in a font outside of the file that has Chinese letters of full width."""
+    import pypdfium2.raw as pdfium
+
+    font, width = pdfium.FPDFTextObj_GetFont(piece), ctypes.c_float()
+    if pdfium.FPDFFont_GetIsEmbedded(font) == 1:
+        return False
+    pdfium.FPDFFont_GetGlyphWidth(font, ord("\u4e2d"), 1.0, width)
+    return abs(width.value) > _FULL_WIDTH  # of a font for lines from top to bottom it is below 0
+
+
+_FULL_WIDTH = 0.95
+"""Of the font's size: pdfium answers that of a space, or 0, for fonts of other scripts."""
 _NO_WIDTH = 0.01
 """Points; pdfium leaves out text that is narrower."""
 
@@ -178,6 +201,12 @@ def _words_across(marks: Iterable[Mark]) -> Iterator[Mark]:
         last, end = mark, mark.left
     if last:
         yield last
+
+
+def _spaced(title: Sequence[Mark]) -> str:
+    """Write a line across, with spaces at gaps wider than those between words."""
+    gaps = [mark.left - last.left > _SPLIT * max(last.size, mark.size) for last, mark in pairwise(title)]
+    return "".join(" " * is_wide + mark.text for is_wide, mark in zip([False, *gaps], title, strict=True))
 
 
 def _columns(marks: Iterable[Mark]) -> list[list[Mark]]:

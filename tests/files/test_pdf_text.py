@@ -7,7 +7,7 @@ import pypdfium2
 import pytest
 
 from ohr.contracts import Document, DocumentView
-from ohr.files import pdf
+from ohr.files import pdf, pdf_vertical
 from ohr.files.pdf_text import Layer, flattened, lacks_pieces, missing_pages, text_layer
 from ohr.ocr.structured import MISSING, of_view
 from ohr.ocr.text_layer import TextLayer
@@ -269,10 +269,8 @@ def test_text_that_is_printed_twice_to_look_bold_is_read_once(tmp_path):
 LINES = "海の上の灯台は夜明けに光を消した", "港の人々は船の帰りを待っていた", "風が強く波が高い日であった"
 
 
-def vertical(path, pieces, crop=""):
-    font = (
-        "<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light-V /Encoding /UniJIS-UTF16-V /DescendantFonts [6 0 R] >>"
-    )
+def vertical(path, pieces, crop="", coding="UniJIS-UTF16-V"):
+    font = f"<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /Encoding /{coding} /DescendantFonts [6 0 R] >>"
     about = "/CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 4 >> /FontDescriptor 7 0 R /DW 1000"
     descriptor = (
         "/Flags 6 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80"
@@ -300,6 +298,33 @@ def test_lines_from_top_to_bottom_that_cannot_be_read_are_counted(tmp_path, monk
     monkeypatch.setitem(sys.modules, "pdfplumber", None)
     (layer,) = text_layer(vertical(tmp_path / "v.pdf", BY_LETTER))
     assert (layer.left_out, len(layer.text.split())) == (42, 2)
+
+
+HEADER = (20, 385, "Kelp and Gulls 2020")
+
+
+@pytest.mark.parametrize("coding", ["UniJIS-UTF16-H", "UniJIS-UTF16-V"])
+def test_lines_from_top_to_bottom_beside_words_of_latin_are_read(tmp_path, coding):
+    pytest.importorskip("pdfplumber")
+    header = [(20 + 10 * n, 385, letter) for n, letter in enumerate("Kelp 2020")]
+    letters = [(350 - 24 * n, 340 - 14 * m, letter) for n, line in enumerate(LINES) for m, letter in enumerate(line)]
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", [*header, *letters], coding=coding))
+    assert (layer.text.splitlines(), layer.left_out) == (["Kelp 2020", *LINES], 0)
+
+
+def test_lines_from_top_to_bottom_in_a_page_of_latin_are_counted(tmp_path, monkeypatch):
+    words = [(20, 300 - 14 * n, "Kelp grows ashore") for n in range(8)]
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", [*words, *BY_LETTER[:6]], coding="UniJIS-UTF16-H"))
+    assert (layer.left_out, layer.text.splitlines()) == (6, [text for _, _, text in words])
+    monkeypatch.setitem(sys.modules, "pdfplumber", None)
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", [HEADER, *BY_LETTER]))
+    assert layer.left_out == 42
+
+
+def test_a_page_of_latin_is_read_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(pdf_vertical, "read", None)
+    (layer,) = text_layer(drawn(tmp_path / "k.pdf", (20, 300, "( )"), (60, 300, "(Kelp)"), (90, 300, "()")))
+    assert (layer.text.strip(), layer.left_out) == ("Kelp", 0)
 
 
 def test_a_title_across_is_read_before_the_lines_from_top_to_bottom(tmp_path):
