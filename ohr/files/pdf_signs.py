@@ -151,7 +151,7 @@ def _in_lines(layer: Any, characters: Sequence[tuple[int, str]], drawn: frozense
             if ends and (sign.origin[1] != line or all(_is_apart(layer, each, sign) for each in word[-_NEAR:])):
                 line, word = sign.origin[1], []
                 yield from [Sign("\n")] * (last is not None)
-            elif last is not None and _is_in_next_row(layer, word[-_NEAR:] or [last], sign):
+            elif last and sign.box[3] < last.box[1] and _is_in_next_row(layer, word[-_NEAR:] or [last], sign):
                 line, word = sign.origin[1], []
                 yield Sign("\n")
             elif within and last and not last.text.isspace() and _is_in_next_column(layer, last, sign):
@@ -213,7 +213,7 @@ def _is_in_next_column(layer: Any, last: Sign, sign: Sign) -> bool:
 
 
 def _is_in_next_row(layer: Any, near: Sequence[Sign], sign: Sign) -> bool:
-    """Report whether a sign is wholly below the one before, as a cell of a single sign is below another.
+    """Report whether a sign below the one before is in another row, as a cell of a single sign may be.
 
     pdfium begins no line at a line of one sign. Signs of other sizes are limits or indices. In lines that run from top
     to bottom each sign is below the one before: these are turned, Chinese, or one piece of text. And what follows a
@@ -222,7 +222,7 @@ def _is_in_next_row(layer: Any, near: Sequence[Sign], sign: Sign) -> bool:
     import pypdfium2.raw as pdfium
 
     last = near[-1]
-    if sign.box[3] >= last.box[1] or sign.box[0] >= last.box[2] or HAN_OR_KANA.search(last.text + sign.text):
+    if sign.box[0] >= last.box[2] or HAN_OR_KANA.search(last.text + sign.text):
         return False
     if any(pdfium.FPDFText_IsHyphen(layer, place) == 1 for place in (last.place, sign.place - 1)):
         return False

@@ -313,7 +313,7 @@ def test_lines_from_top_to_bottom_beside_words_of_latin_are_read(tmp_path, codin
 
 
 def test_lines_from_top_to_bottom_in_a_page_of_latin_are_counted(tmp_path, monkeypatch):
-    words = [(20, 300 - 14 * n, "Kelp grows ashore") for n in range(8)]
+    words = [(20, 300 - 14 * n, f"Kelp grows ashore {n}") for n in range(8)]
     (layer,) = text_layer(vertical(tmp_path / "v.pdf", [*words, *BY_LETTER[:6]], coding="UniJIS-UTF16-H"))
     assert (layer.left_out, layer.text.splitlines()) == (6, [text for _, _, text in words])
     monkeypatch.setitem(sys.modules, "pdfplumber", None)
