@@ -6,7 +6,7 @@ pdfium orders such letters as if their lines ran across, and where the font is n
 
 import ctypes
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -22,12 +22,17 @@ _SPLIT = 2.0  # sizes: a larger gap in a column parts two tiers
 
 
 class Mark(NamedTuple):
-    """A letter, or several that are written across: its text, the left end and the height of its place, its size."""
+    """A letter, or several that are written across: its text, the left end and the height of its place, its size.
+
+    Attributes:
+        is_across: whether its font is known to be one for lines across.
+    """
 
     text: str
     left: float
     up: float
     size: float
+    is_across: bool = False
 
 
 def may_run_down(text: str) -> bool:
@@ -43,20 +48,28 @@ def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[s
         missing: pieces of text that may be letters which pdfium leaves out.
 
     Returns:
-        The text, or nothing where lines run across; and how many pieces of it are still missing: all where pdfminer is
-        not installed, or most of the page is in another script.
+        The text, or nothing where lines run across, unless these are of cells of one letter; and how many pieces of it
+        are still missing: all where pdfminer is not installed, or most of the page is in another script.
     """
     marks, known = _marks(signs), "".join(sign.text for sign in signs)
     if missing and (others := _marks_of_pdfminer(path, index)) is not None:
         text = "".join(mark.text for mark in others)
         more = sum(map(str.isalnum, text)) > sum(map(str.isalnum, known))
-        is_whole = more and may_run_down(text) and _run_down(others)
+        is_most = more and may_run_down(text)
+        if is_most and _stand_below_each_other(others) and _are_drawn_across(others):
+            return "\n".join(_spaced(row).strip() for row in _rows(others)), 0
+        is_whole = is_most and _run_down(others)
         marks, missing = (others, 0) if is_whole else (marks, missing if more else 0)
     runs_down = may_run_down("".join(mark.text for mark in marks)) and _run_down(marks)
     return _in_columns(marks) if runs_down else "", missing
 
 
 def _run_down(marks: Sequence[Mark]) -> bool:
+    """Report whether lines run from top to bottom."""
+    return _stand_below_each_other(marks) and not _are_drawn_across(marks)
+
+
+def _stand_below_each_other(marks: Sequence[Mark]) -> bool:
     """Report whether, below titles, more letters of Chinese and Japanese have a neighbor below than at their side."""
     titles, rest = _parted(marks)
     letters = _letters(rest)
@@ -65,28 +78,40 @@ def _run_down(marks: Sequence[Mark]) -> bool:
     ) < _neighbors(letters, across=False)
 
 
+def _are_drawn_across(marks: Sequence[Mark]) -> bool:
+    """Report whether letters in a font for lines across are drawn row by row, as cells of one letter may be."""
+    letters = _letters(_parted(marks)[1])
+    pairs = list(pairwise(letters))
+    across = sum(abs(one.up - other.up) <= _BESIDE * other.size and one.left < other.left for one, other in pairs)
+    return all(mark.is_across for mark in letters) and across > sum(starmap(_is_below, pairs))
+
+
 def _letters(marks: Iterable[Mark]) -> list[Mark]:
     return [mark for mark in marks if HAN_OR_KANA.match(mark.text)]
 
 
 def _parted(marks: Sequence[Mark]) -> tuple[list[list[Mark]], list[Mark]]:
     """Part a page's titles, which are lines across above all others, from the rest, which keeps its order."""
-    rows: list[list[Mark]] = []
-    for mark in sorted(marks, key=lambda mark: -mark.up):
-        if rows and rows[-1][0].up - mark.up <= _BESIDE * mark.size:
-            rows[-1].append(mark)
-        else:
-            rows.append([mark])
-    end = 0
+    rows, end = _rows(marks), 0
     for place, row in enumerate(rows, start=1):
         letters = _letters(row)
         if letters and 2 * _neighbors(letters, across=True) < len(letters):
             break
         if letters:
             end = place
-    titles = [sorted(row, key=lambda mark: mark.left) for row in rows[:end]]
+    titles = rows[:end]
     foot = min((mark.up for title in titles for mark in title), default=float("inf"))
     return titles, [mark for mark in marks if mark.up < foot]
+
+
+def _rows(marks: Iterable[Mark]) -> list[list[Mark]]:
+    rows: list[list[Mark]] = []
+    for mark in sorted(marks, key=lambda mark: -mark.up):
+        if rows and rows[-1][0].up - mark.up <= _BESIDE * mark.size:
+            rows[-1].append(mark)
+        else:
+            rows.append([mark])
+    return [sorted(row, key=lambda mark: mark.left) for row in rows]
 
 
 def _in_columns(marks: Sequence[Mark]) -> str:
@@ -153,7 +178,7 @@ def _marks_of_pdfminer(path: Path, index: int) -> list[Mark] | None:
             (page,) = document.pages
             boxes = (tuple(sign[side] for side in ("x0", "top", "x1", "bottom")) for sign in page.chars)
             return [
-                Mark(sign["text"], sign["x0"], -sign["top"], sign["size"])
+                Mark(sign["text"], sign["x0"], -sign["top"], sign["size"], sign["adv"] >= 0)
                 for sign, box in zip(page.chars, boxes, strict=True)
                 if overlap(box, page.cropbox) and not sign["text"].startswith("(cid:")
             ]

@@ -327,6 +327,23 @@ def test_a_page_of_latin_is_read_once(tmp_path, monkeypatch):
     assert (layer.text.strip(), layer.left_out) == ("Kelp", 0)
 
 
+CELLS = [(20 + 40 * n, 340 - 14 * m, "甲乙丙丁戊己庚辛壬"[3 * m + n]) for m in range(3) for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("coding", "cells", "lines"),
+    [
+        ("UniJIS-UTF16-H", CELLS, ["甲 乙 丙", "丁 戊 己", "庚 辛 壬"]),
+        ("UniJIS-UTF16-H", sorted(CELLS, key=lambda cell: cell[0]), ["丙己壬", "乙戊辛", "甲丁庚"]),  # drawn by column
+        ("UniJIS-UTF16-V", CELLS, ["丙己壬", "乙戊辛", "甲丁庚"]),
+    ],
+)
+def test_cells_of_one_letter_that_are_drawn_by_row_are_read_by_row(tmp_path, coding, cells, lines):
+    pytest.importorskip("pdfplumber")
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", cells, coding=coding))
+    assert (layer.text.splitlines(), layer.left_out) == (lines, 0)
+
+
 def test_a_title_across_is_read_before_the_lines_from_top_to_bottom(tmp_path):
     pytest.importorskip("pdfplumber")
     pieces = [(350 - 24 * n, 335, line) for n, line in enumerate(LINES)]
