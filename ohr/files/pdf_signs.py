@@ -222,7 +222,9 @@ def _is_in_next_row(layer: Any, near: Sequence[Sign], sign: Sign) -> bool:
     import pypdfium2.raw as pdfium
 
     last = near[-1]
-    if sign.box[0] >= last.box[2] or HAN_OR_KANA.search(last.text + sign.text):
+    if sign.box[0] >= last.box[2] or unicodedata.category(sign.text) == "Mn":  # an accent
+        return False
+    if HAN_OR_KANA.search(last.text + sign.text):
         return False
     if any(pdfium.FPDFText_IsHyphen(layer, place) == 1 for place in (last.place, sign.place - 1)):
         return False

@@ -165,17 +165,20 @@ def test_glyphs_whose_text_reads_all_the_same_are_not_unknown(tmp_path):
     assert (layer.text, layer.unknown) == (SENTENCES, 0)
 
 
-def arabic(path, pairs, codes):
+def to_unicode(pairs):
     listed = "\n".join(f"<{code:02X}> <{''.join(f'{ord(sign):04X}' for sign in text)}>" for code, text in pairs.items())
-    table = (
+    return stream(
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
         f"1 begincodespacerange <00> <FF> endcodespacerange\n{len(pairs)} beginbfchar\n{listed}\n"
         "endbfchar endcmap end end"
     )
+
+
+def arabic(path, pairs, codes):
     font = f"{FONT[:-2]} /ToUnicode 6 0 R >>"
     return written(
         path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
-        page(5), stream(shown(codes)), stream(table),
+        page(5), stream(shown(codes)), to_unicode(pairs),
     )  # fmt: skip
 
 
@@ -222,6 +225,13 @@ def test_cells_of_one_sign_that_are_drawn_by_column_are_parted(tmp_path, rows, p
     by_column = [(60 + 40 * m, 350 - pitch * n, f"({rows[n][m]})") for m, n in places]
     (layer,) = text_layer(drawn(tmp_path / "rows.pdf", *by_column))
     assert layer.text.split() == [rows[n][m] for m, n in places]
+
+
+def test_accents_below_a_letter_or_each_other_stay_at_it(tmp_path):
+    pieces = [(60, 300, "(A)"), (60, 286, "(B)"), (60, 272, "(C)")]
+    font, names = f"{FONT[:-2]} /ToUnicode 6 0 R >>", {65: "\u0e81", 66: "\u0eb9", 67: "\u0eb8"}
+    (layer,) = text_layer(drawn(tmp_path / "lao.pdf", *pieces, font=font, more=[to_unicode(names)]))
+    assert layer.text == "\u0e81\u0eb9\u0eb8"
 
 
 def test_letters_of_a_line_that_is_turned_stay_in_one_word(tmp_path):
