@@ -8,11 +8,14 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from ohr.text.chinese import HAN
 from ohr.text.readable import reads
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top, in points from the page's lower left corner."""
 
+HAN_OR_KANA = re.compile(f"[{HAN}\u3041-\u30ff\u31f0-\u31ff]")
+"""A letter of Chinese or Japanese."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _NO_CHARACTER = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
 _WORD_GAP = 0.15
@@ -25,6 +28,12 @@ _SECOND_PRINT = 0.12
 PDFs second prints are at most .1 apart, and letters that are spelled twice at least .14."""
 
 
+_ONE_SIZE = 1.15
+"""Ratio of the heights of two fonts up to which they may be of two rows; an index is at most .8 of its letter."""
+_ROW = 0.95
+"""Share of a font's height that parts two rows, or more; of an index above another it is .85 or less."""
+_TURNED = 0.1
+"""Radians."""
 _NEAR = 6
 """Signs back to which a gap is measured: a sum is followed by its limit, and that by what is summed."""
 
@@ -142,6 +151,9 @@ def _in_lines(layer: Any, characters: Sequence[tuple[int, str]], drawn: frozense
             if ends and (sign.origin[1] != line or all(_is_apart(layer, each, sign) for each in word[-_NEAR:])):
                 line, word = sign.origin[1], []
                 yield from [Sign("\n")] * (last is not None)
+            elif last and sign.box[3] < last.box[1] and _is_in_next_row(layer, word[-_NEAR:] or [last], sign):
+                line, word = sign.origin[1], []
+                yield Sign("\n")
             elif within and last and not last.text.isspace() and _is_in_next_column(layer, last, sign):
                 word = []
                 yield Sign(" ")
@@ -173,9 +185,14 @@ def _is_visible(sign: Sign, visible: Box) -> bool:
     """Report whether a glyph is on the page; one without an extent may be of a font outside of the file."""
     left, bottom, right, top = sign.box
     if left < right and bottom < top:
-        return left < visible[2] and right > visible[0] and bottom < visible[3] and top > visible[1]
+        return overlap(sign.box, visible)
     reaches = left <= visible[2] and right >= visible[0] and bottom <= visible[3] and top >= visible[1]
     return reaches and sign.text not in " \0"
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Report whether two boxes share a part of the page; in both, heights are counted in the same direction."""
+    return one[0] < other[2] and one[2] > other[0] and one[1] < other[3] and one[3] > other[1]
 
 
 def _is_apart(layer: Any, last: Sign, sign: Sign) -> bool:
@@ -195,16 +212,49 @@ def _is_in_next_column(layer: Any, last: Sign, sign: Sign) -> bool:
     return bool(min(one[3], other[3]) > max(one[1], other[1]) and other[0] - one[2] > _COLUMN_GAP * height)
 
 
-def _is_second_print(layer: Any, last: Sign, sign: Sign) -> bool:
+def _is_in_next_row(layer: Any, near: Sequence[Sign], sign: Sign) -> bool:
+    """Report whether a sign below the one before is in another row, as a cell of a single sign may be.
+
+    pdfium begins no line at a line of one sign. Signs of other sizes are limits or indices. In lines that run from top
+    to bottom each sign is below the one before: these are turned, Chinese, or one piece of text. And what follows a
+    hyphen at the end of a line is of one word with it.
+    """
     import pypdfium2.raw as pdfium
 
+    last = near[-1]
+    if sign.box[0] >= last.box[2] or unicodedata.category(sign.text) == "Mn":  # an accent
+        return False
+    if HAN_OR_KANA.search(last.text + sign.text):
+        return False
+    if any(pdfium.FPDFText_IsHyphen(layer, place) == 1 for place in (last.place, sign.place - 1)):
+        return False
+    boxes = [layer.get_charbox(each.place, loose=True) for each in (*near, sign)]
+    heights = [box[3] - box[1] for box in boxes]
+    if max(heights) > _ONE_SIZE * min(heights) or last.origin[1] - sign.origin[1] < _ROW * heights[-1]:
+        return False
+    return _is_upright(layer, last) and _is_upright(layer, sign) and not _is_one_piece(layer, last, sign)
+
+
+def _is_upright(layer: Any, sign: Sign) -> bool:
+    import pypdfium2.raw as pdfium
+
+    return bool(abs(pdfium.FPDFText_GetCharAngle(layer, sign.place)) < _TURNED)
+
+
+def _is_second_print(layer: Any, last: Sign, sign: Sign) -> bool:
     _, bottom, _, top = layer.get_charbox(sign.place, loose=True)
     apart = max(abs(sign.origin[n] - last.origin[n]) for n in (0, 1))
     if apart > _SECOND_PRINT * (top - bottom):
         return False
-    # the letters of one glyph, such as a ligature, have one place, too
+    return not _is_one_piece(layer, last, sign)  # the letters of one glyph, such as a ligature, have one place, too
+
+
+def _is_one_piece(layer: Any, last: Sign, sign: Sign) -> bool:
+    """Report whether two signs are of one text object of the page."""
+    import pypdfium2.raw as pdfium
+
     one, other = (pdfium.FPDFText_GetTextObject(layer, each.place) for each in (last, sign))
-    return ctypes.addressof(one.contents) != ctypes.addressof(other.contents)
+    return ctypes.addressof(one.contents) == ctypes.addressof(other.contents)
 
 
 def _in_logical_order(signs: Sequence[Sign]) -> Iterator[Sign]:

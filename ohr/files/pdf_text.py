@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,10 +36,11 @@ class Layer:
 
 
 def lacks_pieces(count: int) -> str:
-    """Sentence that pieces of text are missing from a text layer, and what may read them."""
+    """Sentence that pieces of text are missing from a text layer, and what may read them, unless it is installed."""
+    advice = "" if find_spec("pdfplumber") else ": pip install 'ohr[text_layer]' brings a library that reads them"
     return (
         f"{counted(count, 'piece')} of its text may be missing, as lines from top to bottom are in fonts outside of a "
-        "PDF: pip install 'ohr[text_layer]' brings a library that reads them"
+        f"PDF{advice}"
     )
 
 
@@ -115,8 +117,9 @@ def _layer(path: Path, document: Any, index: int) -> Layer:
     if boxes := _flatten(document, index):
         whole, left_out = _read(document, index)
         text = _with_fields(alone.signs, whole.signs, boxes) or whole.text
-    if pdf_vertical.may_run_down(text):
-        text, left_out = pdf_vertical.read(path, index, whole.signs, left_out) or (text, left_out)
+    if left_out or pdf_vertical.may_run_down(text):
+        in_columns, left_out = pdf_vertical.read(path, index, whole.signs, left_out)
+        text = in_columns or text
     return Layer(text, None, whole.glyphs, whole.unknown, left_out)
 
 
@@ -144,7 +147,7 @@ def _read(document: Any, index: int) -> tuple[Reading, int]:
     layer = page.get_textpage()
     try:
         reading = read_signs(page, layer)
-        return reading, pdf_vertical.left_out(page) if pdf_vertical.may_run_down(reading.text) else 0
+        return reading, pdf_vertical.left_out(page, reading.text)
     finally:
         layer.close()
         page.close()

@@ -5,68 +5,123 @@ pdfium orders such letters as if their lines ran across, and where the font is n
 """
 
 import ctypes
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 from ohr import extras
 from ohr.errors import PluginError
-from ohr.files.pdf_signs import Sign
-from ohr.text.chinese import HAN
+from ohr.files.pdf_signs import HAN_OR_KANA, Sign, overlap
 
 _DEPTH = 16  # forms in forms
-_LETTER = re.compile(f"[{HAN}\u3005\u3041-\u30ff\u31f0-\u31ff]")
 _BESIDE, _PITCH = 0.3, (0.6, 1.25)
 """Neighbors in a line, in sizes of a letter: at most how far from its axis, and how far apart. Lines are farther."""
 _SPLIT = 2.0  # sizes: a larger gap in a column parts two tiers
 
 
 class Mark(NamedTuple):
-    """A letter, or several that are written across: its text, the left end and the height of its place, its size."""
+    """A letter, or several that are written across: its text, the left end and the height of its place, its size.
+
+    Attributes:
+        is_across: whether its font is known to be one for lines across.
+    """
 
     text: str
     left: float
     up: float
     size: float
+    is_across: bool = False
 
 
 def may_run_down(text: str) -> bool:
     """Report whether half of a text's letters, or more, are Chinese or Japanese; or it has none."""
-    return 2 * len(_LETTER.findall(text)) >= sum(map(str.isalpha, text))
+    return 2 * len(HAN_OR_KANA.findall(text)) >= sum(map(str.isalpha, text))
 
 
-def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[str, int] | None:
-    """Read a page whose lines run from top to bottom; None for another.
+def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[str, int]:
+    """Read a page whose lines run from top to bottom.
 
     Args:
         signs: those that pdfium finds.
         missing: pieces of text that may be letters which pdfium leaves out.
 
     Returns:
-        The text, and how many pieces of it are still missing: all where pdfminer is not installed.
+        The text, or nothing where lines run across, unless these are of cells of one letter; and how many pieces of it
+        are still missing: all where pdfminer is not installed, or most of the page is in another script.
     """
     marks, known = _marks(signs), "".join(sign.text for sign in signs)
     if missing and (others := _marks_of_pdfminer(path, index)) is not None:
-        more = sum(map(str.isalnum, "".join(mark.text for mark in others))) > sum(map(str.isalnum, known))
-        marks, missing = (others, 0) if more and _run_down(others) else (marks, missing if more else 0)
-    return (_in_columns(marks), missing) if _run_down(marks) else (known, missing)
+        text = "".join(mark.text for mark in others)
+        more = sum(map(str.isalnum, text)) > sum(map(str.isalnum, known))
+        is_most = more and may_run_down(text)
+        if is_most and _stand_below_each_other(others) and _are_drawn_across(others):
+            return "\n".join(_spaced(row).strip() for row in _rows(others)), 0
+        is_whole = is_most and _run_down(others)
+        marks, missing = (others, 0) if is_whole else (marks, missing if more else 0)
+    runs_down = may_run_down("".join(mark.text for mark in marks)) and _run_down(marks)
+    return _in_columns(marks) if runs_down else "", missing
 
 
 def _run_down(marks: Sequence[Mark]) -> bool:
-    """Report whether more letters of Chinese and Japanese have a neighbor below than at their side."""
-    letters = [mark for mark in marks if _LETTER.match(mark.text)]
-    return 2 * _neighbors(letters, across=True) < _neighbors(letters, across=False)
+    """Report whether lines run from top to bottom."""
+    return _stand_below_each_other(marks) and not _are_drawn_across(marks)
+
+
+def _stand_below_each_other(marks: Sequence[Mark]) -> bool:
+    """Report whether, below titles, more letters of Chinese and Japanese have a neighbor below than at their side."""
+    titles, rest = _parted(marks)
+    letters = _letters(rest)
+    return len(letters) >= sum(len(_letters(title)) for title in titles) and 2 * _neighbors(
+        letters, across=True
+    ) < _neighbors(letters, across=False)
+
+
+def _are_drawn_across(marks: Sequence[Mark]) -> bool:
+    """Report whether letters in a font for lines across are drawn row by row, as cells of one letter may be."""
+    letters = _letters(_parted(marks)[1])
+    pairs = list(pairwise(letters))
+    across = sum(abs(one.up - other.up) <= _BESIDE * other.size and one.left < other.left for one, other in pairs)
+    return all(mark.is_across for mark in letters) and across > sum(starmap(_is_below, pairs))
+
+
+def _letters(marks: Iterable[Mark]) -> list[Mark]:
+    return [mark for mark in marks if HAN_OR_KANA.match(mark.text)]
+
+
+def _parted(marks: Sequence[Mark]) -> tuple[list[list[Mark]], list[Mark]]:
+    """Part a page's titles, which are lines across above all others, from the rest, which keeps its order."""
+    rows, end = _rows(marks), 0
+    for place, row in enumerate(rows, start=1):
+        letters = _letters(row)
+        if letters and 2 * _neighbors(letters, across=True) < len(letters):
+            break
+        if letters:
+            end = place
+    titles = rows[:end]
+    foot = min((mark.up for title in titles for mark in title), default=float("inf"))
+    return titles, [mark for mark in marks if mark.up < foot]
+
+
+def _rows(marks: Iterable[Mark]) -> list[list[Mark]]:
+    rows: list[list[Mark]] = []
+    for mark in sorted(marks, key=lambda mark: -mark.up):
+        if rows and rows[-1][0].up - mark.up <= _BESIDE * mark.size:
+            rows[-1].append(mark)
+        else:
+            rows.append([mark])
+    return [sorted(row, key=lambda mark: mark.left) for row in rows]
 
 
 def _in_columns(marks: Sequence[Mark]) -> str:
-    """Write marks in columns from right to left, tier by tier, a line for each column."""
+    """Write marks in columns from right to left, tier by tier, a line for each column, below the titles."""
+    titles, marks = _parted(marks)
     columns = [
         tier for column in _columns(_words_across(marks)) for tier in _tiers(column) if any(mark.text for mark in tier)
     ]
-    lines, band, foot = list[str](), list[list[Mark]](), 0.0
+    lines = [_spaced(title).strip() for title in titles]
+    band, foot = list[list[Mark]](), 0.0
     for column in sorted(columns, key=lambda column: -column[0].up):
         if band and column[0].up < foot:  # below all columns so far
             lines += _written(band)
@@ -76,19 +131,38 @@ def _in_columns(marks: Sequence[Mark]) -> str:
     return "\n".join([*lines, *_written(band)])
 
 
-def left_out(page: Any) -> int:
-    """Count the pieces of text on a page of pdfium without width, unless they are spaces as likely as not."""
+def left_out(page: Any, text: str) -> int:
+    """Count the pieces of text on a page of pdfium without width, unless they are spaces as likely as not.
+
+    Args:
+        text: what pdfium reads. If most of it is of another script, only pieces in fonts of Chinese or Japanese that
+            are outside of the file count.
+    """
     import pypdfium2.raw as pdfium
 
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    other = not may_run_down(text)
     pieces = flat = tall = 0
     for piece in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_TEXT], max_depth=_DEPTH):
         pdfium.FPDFPageObj_GetBounds(piece, left, bottom, right, top)
-        is_flat = right.value - left.value < _NO_WIDTH
+        is_flat = right.value - left.value < _NO_WIDTH and (not other or _is_in_font_outside(piece))
         pieces, flat, tall = pieces + 1, flat + is_flat, tall + (is_flat and top.value - bottom.value >= _NO_WIDTH)
-    return flat if tall or 2 * flat > pieces else 0
+    return flat if other or tall or 2 * flat > pieces else 0
 
 
+def _is_in_font_outside(piece: Any) -> bool:
+    """Report whether a piece of text is in a font outside of the file that has Chinese letters of full width."""
+    import pypdfium2.raw as pdfium
+
+    font, width = pdfium.FPDFTextObj_GetFont(piece), ctypes.c_float()
+    if pdfium.FPDFFont_GetIsEmbedded(font) == 1:
+        return False
+    pdfium.FPDFFont_GetGlyphWidth(font, ord("\u4e2d"), 1.0, width)
+    return abs(width.value) > _FULL_WIDTH  # of a font for lines from top to bottom it is below 0
+
+
+_FULL_WIDTH = 0.95
+"""Of the font's size: pdfium answers that of a space, or 0, for fonts of other scripts."""
 _NO_WIDTH = 0.01
 """Points; pdfium leaves out text that is narrower."""
 
@@ -102,11 +176,11 @@ def _marks_of_pdfminer(path: Path, index: int) -> list[Mark] | None:
     try:
         with reader.open(path, pages=[index + 1]) as document:
             (page,) = document.pages
-            left, top, right, bottom = page.bbox
+            boxes = (tuple(sign[side] for side in ("x0", "top", "x1", "bottom")) for sign in page.chars)
             return [
-                Mark(sign["text"], sign["x0"], -sign["top"], sign["size"])
-                for sign in page.chars
-                if left <= sign["x0"] < right and top <= sign["top"] < bottom and not sign["text"].startswith("(cid:")
+                Mark(sign["text"], sign["x0"], -sign["top"], sign["size"], sign["adv"] >= 0)
+                for sign, box in zip(page.chars, boxes, strict=True)
+                if overlap(box, page.cropbox) and not sign["text"].startswith("(cid:")
             ]
     except Exception:  # pdfminer raises many kinds on damaged pages
         return None
@@ -143,7 +217,7 @@ def _words_across(marks: Iterable[Mark]) -> Iterator[Mark]:
     last: Mark | None = None
     end = 0.0
     for mark in marks:
-        is_other = last and not _LETTER.search(last.text + mark.text)
+        is_other = last and not HAN_OR_KANA.search(last.text + mark.text)
         if last and is_other and abs(mark.up - last.up) < _BESIDE * mark.size and 0 < mark.left - end < 2 * mark.size:
             last, end = last._replace(text=last.text + mark.text), mark.left
             continue
@@ -152,6 +226,12 @@ def _words_across(marks: Iterable[Mark]) -> Iterator[Mark]:
         last, end = mark, mark.left
     if last:
         yield last
+
+
+def _spaced(title: Sequence[Mark]) -> str:
+    """Write a line across, with spaces at gaps wider than those between words."""
+    gaps = [mark.left - last.left > _SPLIT * max(last.size, mark.size) for last, mark in pairwise(title)]
+    return "".join(" " * is_wide + mark.text for is_wide, mark in zip([False, *gaps], title, strict=True))
 
 
 def _columns(marks: Iterable[Mark]) -> list[list[Mark]]:

@@ -56,6 +56,7 @@ class _Reader(HTMLParser):
         self.caption: list[Piece] = []
         self.rows = 0
         self._losses = losses
+        self._has_lost_text = False
         self._depth = 0
         self._column = 0
         self._styles: list[Style] = []
@@ -96,8 +97,13 @@ class _Reader(HTMLParser):
             self._finish()
 
     def handle_data(self, data: str) -> None:
+        if self.cdata_elem in ("script", "style"):
+            return
         if self._pieces is not None:
             self._pieces += _read_text(data, tuple(self._styles))
+        elif data.strip() and not self._has_lost_text:
+            self._has_lost_text = True
+            self._losses.append("text outside of a table's cells is left out")
 
     def _part(self, tag: str) -> None:
         """Part the words before and after a paragraph, a list's item, or a table within the cell."""

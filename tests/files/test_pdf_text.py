@@ -7,8 +7,8 @@ import pypdfium2
 import pytest
 
 from ohr.contracts import Document, DocumentView
-from ohr.files import pdf
-from ohr.files.pdf_text import Layer, flattened, missing_pages, text_layer
+from ohr.files import pdf, pdf_vertical
+from ohr.files.pdf_text import Layer, flattened, lacks_pieces, missing_pages, text_layer
 from ohr.ocr.structured import MISSING, of_view
 from ohr.ocr.text_layer import TextLayer
 from ohr.text.layer import clean_layer
@@ -165,17 +165,20 @@ def test_glyphs_whose_text_reads_all_the_same_are_not_unknown(tmp_path):
     assert (layer.text, layer.unknown) == (SENTENCES, 0)
 
 
-def arabic(path, pairs, codes):
+def to_unicode(pairs):
     listed = "\n".join(f"<{code:02X}> <{''.join(f'{ord(sign):04X}' for sign in text)}>" for code, text in pairs.items())
-    table = (
+    return stream(
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
         f"1 begincodespacerange <00> <FF> endcodespacerange\n{len(pairs)} beginbfchar\n{listed}\n"
         "endbfchar endcmap end end"
     )
+
+
+def arabic(path, pairs, codes):
     font = f"{FONT[:-2]} /ToUnicode 6 0 R >>"
     return written(
         path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
-        page(5), stream(shown(codes)), stream(table),
+        page(5), stream(shown(codes)), to_unicode(pairs),
     )  # fmt: skip
 
 
@@ -206,6 +209,42 @@ def test_the_cells_of_a_row_are_parted(tmp_path):
     cells = [(60 + 140 * m, 350 - 14 * n, f"({text})") for n, row in enumerate(rows) for m, text in enumerate(row)]
     (layer,) = text_layer(drawn(tmp_path / "rows.pdf", *cells))
     assert layer.text.split() == ["Item", "n", "Kelp", "2019", "7", "Gulls", "2020", "4", "Boats", "2021", "8"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("Yes", "1"), ("No", "2"), ("Yes", "3"), ("No", "4")],
+        [("1", "a", "5"), ("2", "b", "6"), ("3", "c", "7")],
+        [("Item", "A", "B"), ("x", "7", "3"), ("y", "8", "5")],
+    ],
+)
+@pytest.mark.parametrize("pitch", [11.5, 14, 22])
+def test_cells_of_one_sign_that_are_drawn_by_column_are_parted(tmp_path, rows, pitch):
+    places = [(m, n) for m in range(len(rows[0])) for n in range(len(rows))]
+    by_column = [(60 + 40 * m, 350 - pitch * n, f"({rows[n][m]})") for m, n in places]
+    (layer,) = text_layer(drawn(tmp_path / "rows.pdf", *by_column))
+    assert layer.text.split() == [rows[n][m] for m, n in places]
+
+
+def test_accents_below_a_letter_or_each_other_stay_at_it(tmp_path):
+    pieces = [(60, 300, "(A)"), (60, 286, "(B)"), (60, 272, "(C)")]
+    font, names = f"{FONT[:-2]} /ToUnicode 6 0 R >>", {65: "\u0e81", 66: "\u0eb9", 67: "\u0eb8"}
+    (layer,) = text_layer(drawn(tmp_path / "lao.pdf", *pieces, font=font, more=[to_unicode(names)]))
+    assert layer.text == "\u0e81\u0eb9\u0eb8"
+
+
+def test_letters_of_a_line_that_is_turned_stay_in_one_word(tmp_path):
+    path = drawn(tmp_path / "turned.pdf", (60, 300, "0 -1 1 0 60 300 Tm (Tide) Tj"))
+    (layer,) = text_layer(path)
+    assert layer.text == "Tide"
+
+
+@pytest.mark.parametrize("shift", [-2, 3])
+def test_a_lowered_sign_below_a_raised_one_stays_on_its_line(tmp_path, shift):
+    word = f"(x) Tj /F 7 Tf 4 Ts (2) Tj 5 0 Td {shift} Ts (i)"
+    (layer,) = text_layer(drawn(tmp_path / "script.pdf", (60, 300, word)))
+    assert "2i" in layer.text
 
 
 def test_columns_that_begin_at_one_height_are_parted(tmp_path):
@@ -240,10 +279,8 @@ def test_text_that_is_printed_twice_to_look_bold_is_read_once(tmp_path):
 LINES = "海の上の灯台は夜明けに光を消した", "港の人々は船の帰りを待っていた", "風が強く波が高い日であった"
 
 
-def vertical(path, pieces):
-    font = (
-        "<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light-V /Encoding /UniJIS-UTF16-V /DescendantFonts [6 0 R] >>"
-    )
+def vertical(path, pieces, crop="", coding="UniJIS-UTF16-V"):
+    font = f"<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /Encoding /{coding} /DescendantFonts [6 0 R] >>"
     about = "/CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 4 >> /FontDescriptor 7 0 R /DW 1000"
     descriptor = (
         "/Flags 6 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80"
@@ -253,7 +290,7 @@ def vertical(path, pieces):
         f"<< /Type /FontDescriptor /FontName /Ryumin-Light {descriptor} >>",
     )
     written = [(across, up, f"<{text.encode('utf-16-be').hex()}>") for across, up, text in pieces]
-    return drawn(path, *written, font=font, size=14, more=more)
+    return drawn(path, *written, font=font, size=14, more=more, crop=crop)
 
 
 BY_LINE = [(350 - 24 * n, 380, line) for n, line in enumerate(LINES)]
@@ -271,6 +308,73 @@ def test_lines_from_top_to_bottom_that_cannot_be_read_are_counted(tmp_path, monk
     monkeypatch.setitem(sys.modules, "pdfplumber", None)
     (layer,) = text_layer(vertical(tmp_path / "v.pdf", BY_LETTER))
     assert (layer.left_out, len(layer.text.split())) == (42, 2)
+
+
+HEADER = (20, 385, "Kelp and Gulls 2020")
+
+
+@pytest.mark.parametrize("coding", ["UniJIS-UTF16-H", "UniJIS-UTF16-V"])
+def test_lines_from_top_to_bottom_beside_words_of_latin_are_read(tmp_path, coding):
+    pytest.importorskip("pdfplumber")
+    header = [(20 + 10 * n, 385, letter) for n, letter in enumerate("Kelp 2020")]
+    letters = [(350 - 24 * n, 340 - 14 * m, letter) for n, line in enumerate(LINES) for m, letter in enumerate(line)]
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", [*header, *letters], coding=coding))
+    assert (layer.text.splitlines(), layer.left_out) == (["Kelp 2020", *LINES], 0)
+
+
+def test_lines_from_top_to_bottom_in_a_page_of_latin_are_counted(tmp_path, monkeypatch):
+    words = [(20, 300 - 14 * n, f"Kelp grows ashore {n}") for n in range(8)]
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", [*words, *BY_LETTER[:6]], coding="UniJIS-UTF16-H"))
+    assert (layer.left_out, layer.text.splitlines()) == (6, [text for _, _, text in words])
+    monkeypatch.setitem(sys.modules, "pdfplumber", None)
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", [HEADER, *BY_LETTER]))
+    assert layer.left_out == 42
+
+
+def test_a_page_of_latin_is_read_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(pdf_vertical, "read", None)
+    (layer,) = text_layer(drawn(tmp_path / "k.pdf", (20, 300, "( )"), (60, 300, "(Kelp)"), (90, 300, "()")))
+    assert (layer.text.strip(), layer.left_out) == ("Kelp", 0)
+
+
+CELLS = [(20 + 40 * n, 340 - 14 * m, "甲乙丙丁戊己庚辛壬"[3 * m + n]) for m in range(3) for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("coding", "cells", "lines"),
+    [
+        ("UniJIS-UTF16-H", CELLS, ["甲 乙 丙", "丁 戊 己", "庚 辛 壬"]),
+        ("UniJIS-UTF16-H", sorted(CELLS, key=lambda cell: cell[0]), ["丙己壬", "乙戊辛", "甲丁庚"]),  # drawn by column
+        ("UniJIS-UTF16-V", CELLS, ["丙己壬", "乙戊辛", "甲丁庚"]),
+    ],
+)
+def test_cells_of_one_letter_that_are_drawn_by_row_are_read_by_row(tmp_path, coding, cells, lines):
+    pytest.importorskip("pdfplumber")
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", cells, coding=coding))
+    assert (layer.text.splitlines(), layer.left_out) == (lines, 0)
+
+
+def test_a_title_across_is_read_before_the_lines_from_top_to_bottom(tmp_path):
+    pytest.importorskip("pdfplumber")
+    pieces = [(350 - 24 * n, 335, line) for n, line in enumerate(LINES)]
+    title = [(20 + 14 * n, 385, letter) for n, letter in enumerate("海と港の物語海と港の話")]
+    (layer,) = text_layer(vertical(tmp_path / "v.pdf", [*title, *pieces]))
+    assert (layer.text.splitlines(), layer.left_out) == (["海と港の物語海と港の話", *LINES], 0)
+
+
+def test_a_library_that_is_installed_is_not_advised(monkeypatch):
+    pytest.importorskip("pdfplumber")
+    assert "pip install" not in lacks_pieces(2)
+    monkeypatch.setitem(sys.modules, "pdfplumber", None)
+    assert "pip install" in lacks_pieces(2)
+
+
+def test_letters_across_the_edge_of_the_page_are_read_and_others_outside_are_not(tmp_path):
+    pytest.importorskip("pdfplumber")
+    more = [(350, 407, "灯"), (326, 440, "海"), (50, 380, "港")]
+    path = vertical(tmp_path / "v.pdf", [*BY_LINE, *more], crop="/CropBox [100 0 420 400]")
+    (layer,) = text_layer(path)
+    assert (layer.text.splitlines(), layer.left_out) == (["灯" + LINES[0], LINES[1], LINES[2]], 0)
 
 
 def test_signs_of_symbol_fonts_become_bullets_or_nothing():

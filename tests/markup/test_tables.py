@@ -103,3 +103,18 @@ def test_a_markdown_table_outside_the_standard_loses_no_cell():
 def test_blocks_in_a_cell_part_words_and_styles_do_not(cell, words):
     (read, other) = html.read(f"<table><tr><td>{cell}</td><td>x</td></tr></table>", []).cells
     assert ("".join(piece.text for piece in read.content), other.content[0].text) == (words, "x")
+
+
+def test_text_outside_of_the_cells_of_an_html_table_is_named():
+    losses = []
+    table = html.read("<table>lost<tr>also lost<td>a</td>between<td>b</td></tr>tail</table>", losses)
+    assert [cell.content for cell in table.cells] == [joined([Piece("text", "a")]), joined([Piece("text", "b")])]
+    assert losses == ["text outside of a table's cells is left out"]
+
+
+def test_scripts_and_styles_are_no_text_of_an_html_table():
+    losses = []
+    hidden = "<style>td {}</style><script>x = 1 < 2</script>"
+    table = html.read(f"<table>{hidden}<tr><td>{hidden}a</td></tr>\n</table>", losses)
+    assert [cell.content for cell in table.cells] == [joined([Piece("text", "a")])]
+    assert losses == []
