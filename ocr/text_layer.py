@@ -60,7 +60,7 @@ class TextLayer(StructuredOcr, kind="text_layer"):
 
     def identity(self) -> Mapping[str, object]:
         """Identify the engine and its version."""
-        return {**super().identity(), "version": version(_PACKAGES[self.engine]), "reading": 3}
+        return {**super().identity(), "version": version(_PACKAGES[self.engine]), "reading": 4}
 
     def recognise(self, images: Sequence[Image]) -> list[Recognition]:
         """Refuse every image: there is no text layer in one."""

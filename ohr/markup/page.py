@@ -37,7 +37,7 @@ class Markup(BaseModel):
 
     def identity(self) -> dict[str, int]:
         """Return what belongs into keys besides the fields: how pages are tidied, and how tables are read."""
-        return {"tidying": 2} | ({} if self.tables == "as_is" else {"table_reading": 2})
+        return {"tidying": 2} | ({} if self.tables == "as_is" else {"table_reading": 3})
 
 
 PRESETS = {
