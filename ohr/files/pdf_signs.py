@@ -190,15 +190,15 @@ def _is_visible(sign: Sign, visible: Box) -> bool:
     return reaches and sign.text not in " \0"
 
 
-def overlap(one: Box, other: Box) -> bool:
+def overlap(first: Box, second: Box) -> bool:
     """Report whether two boxes share a part of the page; in both, heights are counted in the same direction."""
-    return one[0] < other[2] and one[2] > other[0] and one[1] < other[3] and one[3] > other[1]
+    return first[0] < second[2] and first[2] > second[0] and first[1] < second[3] and first[3] > second[1]
 
 
 def _is_apart(layer: Any, last: Sign, sign: Sign) -> bool:
-    one, other = (layer.get_charbox(each.place, loose=True) for each in (last, sign))
-    across, up = (max(one[n], other[n]) - min(one[n + 2], other[n + 2]) for n in (0, 1))
-    height = max(one[3] - one[1], other[3] - other[1])
+    first, second = (layer.get_charbox(each.place, loose=True) for each in (last, sign))
+    across, up = (max(first[n], second[n]) - min(first[n + 2], second[n + 2]) for n in (0, 1))
+    height = max(first[3] - first[1], second[3] - second[1])
     return bool(up > 0 or across > _WORD_GAP * height)
 
 
@@ -207,9 +207,9 @@ def _is_in_next_column(layer: Any, last: Sign, sign: Sign) -> bool:
     gap, drawn = sign.box[0] - last.box[2], max(sign.box[3] - sign.box[1], last.box[3] - last.box[1])
     if gap <= _COLUMN_GAP / 2 * drawn or is_right_to_left(sign.text):  # the first spares most signs what follows
         return False
-    one, other = (layer.get_charbox(each.place, loose=True) for each in (last, sign))
-    height = max(one[3] - one[1], other[3] - other[1])
-    return bool(min(one[3], other[3]) > max(one[1], other[1]) and other[0] - one[2] > _COLUMN_GAP * height)
+    first, second = (layer.get_charbox(each.place, loose=True) for each in (last, sign))
+    height = max(first[3] - first[1], second[3] - second[1])
+    return bool(min(first[3], second[3]) > max(first[1], second[1]) and second[0] - first[2] > _COLUMN_GAP * height)
 
 
 def _is_in_next_row(layer: Any, near: Sequence[Sign], sign: Sign) -> bool:
@@ -253,8 +253,8 @@ def _is_one_piece(layer: Any, last: Sign, sign: Sign) -> bool:
     """Report whether two signs are of one text object of the page."""
     import pypdfium2.raw as pdfium
 
-    one, other = (pdfium.FPDFText_GetTextObject(layer, each.place) for each in (last, sign))
-    return ctypes.addressof(one.contents) == ctypes.addressof(other.contents)
+    first, second = (pdfium.FPDFText_GetTextObject(layer, each.place) for each in (last, sign))
+    return ctypes.addressof(first.contents) == ctypes.addressof(second.contents)
 
 
 def _in_logical_order(signs: Sequence[Sign]) -> Iterator[Sign]:

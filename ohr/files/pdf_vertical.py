@@ -56,7 +56,7 @@ def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[s
         text = "".join(mark.text for mark in others)
         more = sum(map(str.isalnum, text)) > sum(map(str.isalnum, known))
         is_most = more and may_run_down(text)
-        if is_most and _stand_below_each_other(others) and _are_drawn_across(others):
+        if is_most and _lie_below_each_other(others) and _are_drawn_across(others):
             return "\n".join(_spaced(row).strip() for row in _rows(others)), 0
         is_whole = is_most and _run_down(others)
         marks, missing = (others, 0) if is_whole else (marks, missing if more else 0)
@@ -66,10 +66,10 @@ def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[s
 
 def _run_down(marks: Sequence[Mark]) -> bool:
     """Report whether lines run from top to bottom."""
-    return _stand_below_each_other(marks) and not _are_drawn_across(marks)
+    return _lie_below_each_other(marks) and not _are_drawn_across(marks)
 
 
-def _stand_below_each_other(marks: Sequence[Mark]) -> bool:
+def _lie_below_each_other(marks: Sequence[Mark]) -> bool:
     """Report whether, below titles, more letters of Chinese and Japanese have a neighbor below than at their side."""
     titles, rest = _parted(marks)
     letters = _letters(rest)

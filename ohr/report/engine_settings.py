@@ -1,4 +1,4 @@
-"""What a run reads with which engine: the settings that engines share, their names, and the seconds of a page."""
+"""Engines of a run: the settings that engines share, their names, and the seconds of a page."""
 
 import json
 from collections import Counter, defaultdict

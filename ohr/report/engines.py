@@ -88,11 +88,11 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
 def _compared(settings: Mapping[str, Mapping[str, str]], pairs: Sequence[Pair]) -> dict[str, dict[str, str]]:
     """Keep the settings of which two engines are compared, and of each the engines that are."""
     known = {condition for pair in pairs for condition in (pair.first.condition, pair.second.condition)}
-    kept = {
+    compared = {
         noise: {engine: condition for engine, condition in engines.items() if condition in known}
         for noise, engines in settings.items()
     }
-    return {noise: engines for noise, engines in kept.items() if len(engines) > 1}
+    return {noise: engines for noise, engines in compared.items() if len(engines) > 1}
 
 
 def _unjudged(run: Run, losses: Sequence[Loss], pairs: Sequence[Pair]) -> set[str]:
@@ -192,8 +192,8 @@ def _reason(engines: Engines, best: str, won: Sequence[tuple[str, str, Pair]], a
         if {pair.first.condition, pair.second.condition} == {condition, group.get(best)}
     }
     rivals = [name for name in able if name != best and name not in {loser for _, loser, _ in won}]
-    alike, unknown = [name for name in rivals if name in compared], [name for name in rivals if name not in compared]
-    rest = f"; {named(alike)} {'does' if len(alike) == 1 else 'do'} not differ clearly from it" if alike else ""
+    equal, unknown = [name for name in rivals if name in compared], [name for name in rivals if name not in compared]
+    rest = f"; {named(equal)} {'does' if len(equal) == 1 else 'do'} not differ clearly from it" if equal else ""
     rest += f"; {named(unknown)} cannot be compared with it" if unknown else ""
     return f"it loses {by}, and nowhere is it shown to lose more{rest}"
 
@@ -206,7 +206,7 @@ def _interval(pair: Pair) -> str:
 
 def _wins(engines: Engines, name: str) -> list[tuple[str, str, Pair]]:
     """Return where an engine is shown to score more: the noise, the engine that scores less, and their comparison."""
-    found = []
+    wins = []
     for noise, group in engines.settings.items():
         by_condition = {condition: engine for engine, condition in group.items()}
         for pair in engines.pairs:
@@ -214,8 +214,8 @@ def _wins(engines: Engines, name: str) -> list[tuple[str, str, Pair]]:
             if pair.shown and name in sides and None not in sides:
                 winner, loser = sides if pair.found.difference.mean > 0 else sides[::-1]
                 if winner == name and loser is not None:
-                    found.append((noise, loser, pair))
-    return found
+                    wins.append((noise, loser, pair))
+    return wins
 
 
 def _mean(engines: Engines, name: str) -> float:

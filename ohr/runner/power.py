@@ -117,9 +117,8 @@ def uncompared(spec: Spec) -> list[str]:
         if all(base.noise_type == "none" for base in spec.knowledge_bases):
             return ["no condition has noise or is read by an OCR engine: the run cannot show what noise costs"]
         return [
-            "no condition can be compared with clean text, so the run cannot show what noise costs: add "
-            "`- name: ground_truth` under `knowledge_bases`, if the benchmark has the pages' clean text; "
-            "for scans, the same engine without noise"
+            "no condition can be compared with clean text, so the run cannot show what noise costs: add `- name: "
+            "ground_truth` if the benchmark has the pages' clean text; for scans, the same engine without noise"
         ]
     return []
 

@@ -30,7 +30,7 @@ def failing(run, conditions):
 # --- engines ----------------------------------------------------------------------------------------------
 
 
-def test_engines_of_which_no_two_can_be_compared_are_said_to_be_so(run):
+def test_engines_of_which_no_two_can_be_compared_have_a_sentence_that_says_why(run):
     failing(run, {"a-0": (1.0, range(9)), "b-0": (0.5, range(9, 18)), "d-0": (0.2, range(60))})
     summary = summarize(finished(run, knowledge_bases=bases("a-0", "b-0", "d-0")))
     assert summary.lead == (
