@@ -102,7 +102,7 @@ def _price(run: Run, row: Row) -> str:
     if any(map(isnan, (*tokens, *seconds))):
         return ""
     taken = f"{tokens[0]:,.0f} tokens against {tokens[1]:,.0f}"
-    return f". A question takes {taken}, and {_brief(seconds[0])} seconds against {_brief(seconds[1])}"
+    return f". There a question takes {taken}, and {_brief(seconds[0])} seconds against {_brief(seconds[1])}"
 
 
 def _brief(number: float) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan
+from math import isfinite, nan
 from statistics import fmean
 
 import numpy as np
@@ -171,7 +171,9 @@ def pick(engines: Engines) -> str:
     losers, rest = [name for name in able if name in beaten], [name for name in able if name not in beaten]
     if not losers:
         documents = counted(max(pair.found.difference.documents for pair in engines.pairs), "document")
-        return f"No engine is shown to lose less than another with {documents}{_fastest(engines, able)}.{failed}"
+        sizes = [pair.found.detectable for pair in engines.pairs if isfinite(pair.found.detectable)]
+        shows = f"; it takes a difference of {rounded(max(sizes))} points to be shown" if sizes else ""
+        return f"No engine is shown to lose less than another with {documents}{shows}{_fastest(engines, able)}.{failed}"
     if not rest:
         return f"No engine is best: each loses more than another somewhere.{failed}"
     lose = f"{named(losers)} {'loses' if len(losers) == 1 else 'each lose'} more than another somewhere"

@@ -454,6 +454,18 @@ def test_an_engine_is_picked_only_where_a_difference_is_shown(runs, shares, said
     assert summary.further.startswith(f"{'Bad' if shares[2] > 0.3 else 'Good'} (0) costs {100 * shares[2]:.0f} of 100")
 
 
+def test_engines_that_do_not_differ_clearly_say_what_difference_would_be_shown(runs):
+    run = runs.make(120)
+    scores = {"good-0": halved(run.count, 0.3), "poor-0": np.random.default_rng(1).permutation(halved(run.count, 0.3))}
+    add(run, scores)
+    bases = [{"condition": name, "ocr": {"kind": name}, "image_noise": [], "name": name} for name in scores]
+    study = finished(run, knowledge_bases=bases)
+    (pair,) = read_engines(study, headline_losses(study), None).pairs
+    assert not pair.shown and 0.01 < pair.found.detectable < 1
+    takes = f"it takes a difference of {rounded(pair.found.detectable)} points to be shown"
+    assert summarize(study).lead == f"No engine is shown to lose less than another with 12 documents; {takes}."
+
+
 def test_the_interval_of_a_pick_is_that_of_the_comparisons_of_engines(runs):
     run = runs.make(120)
     study = finished(run, knowledge_bases=engines(run, {"bad": 0.7, "good": 0.2}))
