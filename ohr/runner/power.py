@@ -187,7 +187,7 @@ def pilots(run: Run | None, size: Design) -> list[Pilot]:
     if not rows:
         raise DataError(
             f"{run.folder}: has no loss from which a study can be planned: it needs a knowledge base without "
-            "noise, and five documents"
+            "noise, five documents, and scores that are not near their floor"
         )
     return [
         Pilot(_name(row), *limits(_parts(row), row["df"]), _changes(row), row["stage"], row["condition"])
