@@ -29,8 +29,6 @@ _STYLES = {
 }
 _CJK = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")  # written without spaces
 _INLINE = ("inline_equation", "equation_inline")
-
-
 _ODD = 0.25
 """Share of a file's blocks up to which those of one kind without a known key are left out, and do not cost the file."""
 _HOLDERS = frozenset(

@@ -26,8 +26,6 @@ _COLUMN_GAP = 1.2
 _SECOND_PRINT = 0.12
 """Share of a glyph's height up to which the same letter, drawn once more, is the second print of a bold one: in public
 PDFs second prints are at most .1 apart, and letters that are spelled twice at least .14."""
-
-
 _ONE_SIZE = 1.15
 """Ratio of the heights of two fonts up to which they may be of two rows; an index is at most .8 of its letter."""
 _ROW = 0.95
