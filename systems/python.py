@@ -16,6 +16,7 @@ from ohr.contracts import SystemReply
 from ohr.contracts.system import GivenContexts
 from ohr.errors import PluginError
 
+from .event_loop import EventLoop
 from .replies import as_reply
 from .templates import refuse_secrets
 
@@ -27,6 +28,7 @@ class PythonSystem(GivenContexts, kind="python"):
     """A class with `ingest(folder, name)` and `ask(question)`, in a file or an installed module.
 
     An instance is made for each condition. `ask` gets what `ingest` returned as a second argument, where it takes one.
+    Methods may be coroutines, which share one event loop, and `ask` may yield its answer in pieces.
     """
 
     lasting: ClassVar[bool] = False
@@ -76,19 +78,20 @@ class PythonSystem(GivenContexts, kind="python"):
             raise PluginError(
                 f"system python: class {self.class_} cannot be made from its `options`: {error}"
             ) from error
-        return made, made.ingest(folder, name)
+        loop = EventLoop()
+        return made, loop, loop.result(made.ingest(folder, name))
 
     def ask(self, question: str, handle: Any) -> SystemReply:
         """Ask the system."""
-        made, ingested = handle
-        reply: SystemReply = as_reply(made.ask(question, *([ingested] if _takes(made.ask) > 1 else [])))
+        made, loop, ingested = handle
+        reply: SystemReply = as_reply(loop.result(made.ask(question, *([ingested] if _takes(made.ask) > 1 else []))))
         return reply
 
     def answer(self, question: str, contexts: Sequence[str], handle: Any) -> SystemReply:
         """Let the system answer from given texts."""
-        made, ingested = handle
+        made, loop, ingested = handle
         further = [ingested] if _takes(made.answer) > 2 else []
-        reply: SystemReply = as_reply(made.answer(question, list(contexts), *further))
+        reply: SystemReply = as_reply(loop.result(made.answer(question, list(contexts), *further)))
         return reply
 
     @property

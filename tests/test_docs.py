@@ -22,12 +22,14 @@ from typer.testing import CliRunner
 from ohr.cli.app import app
 from ohr.contracts import FAMILIES
 from ohr.examples.service import Service
+from ohr.registry import Registry
 from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.schema import DERIVED, MEASURED
 from ohr.spec.file_keys import KnowledgeBaseEntry, SpecFile
 from ohr.spec.model import Spec
 from ohr.spec.read import read_spec
 from ohr.steps.answers.prompt_templates import read_prompt
+from ohr.testing import check_system
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -214,6 +216,12 @@ def test_the_spec_of_a_python_class_is_valid(folder: Path):
     write_named(SYSTEMS, folder)
     (system,) = read_spec(folder / "blur.yaml", trust_plugins=True).systems
     assert system.name == "llama_index"
+
+
+def test_the_class_of_coroutines_keeps_every_promise(folder: Path):
+    write_named(SYSTEMS, folder)
+    system = {"file": folder / "async_rag.py", "class": "Rag", "documents": "text"}
+    check_system(Registry().load("system", "python").model_validate(system))
 
 
 def walk(page: Path, folder: Path) -> None:
