@@ -2,18 +2,15 @@
 
 import atexit
 import os
-import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
-from ruamel.yaml import YAML
 
 from ohr import extras
 from ohr.contracts import SystemReply, execution
@@ -25,8 +22,10 @@ from ohr.models.chat_server import announce, check_variable
 from ohr.models.completions import Failure
 from ohr.models.tries import Tries
 
-from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, parsed, refuse_error, searched, text_of
+from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, searched, text_of
 from .ingesting import Ingest, Method, Steps, Wait
+from .preset_fields import with_preset
+from .streams import read_reply
 from .templates import (
     checked_headers,
     checked_url,
@@ -42,7 +41,6 @@ _LARGEST = 16 << 20
 """Bytes of a reply after unpacking; one with 30 pages of text has some 100,000."""
 _IDLE = 8
 """Idle connections that are kept: at each request the pool looks at every one."""
-_PRESETS = files("ohr.systems.presets")
 _lock = Lock()
 
 
@@ -57,27 +55,10 @@ class Reply(NamedTuple):
     headers: Mapping[str, str]
     text: str
 
-
-def _preset(given: Any) -> Any:
-    """Put a preset below the fields that are given."""
-    name, root = given.get("preset"), given.get("base_url")
-    if name is None:
-        return given
-    path = _PRESETS.joinpath(f"{name}.yaml") if isinstance(name, str) and re.fullmatch(r"\w+", name) else None
-    if path is None or not path.is_file():
-        known = sorted(each.name[:-5] for each in _PRESETS.iterdir() if each.name.endswith(".yaml"))
-        raise ValueError(f"preset: there is no {name!r}, only {', '.join(known)}")
-    if not isinstance(root, str):
-        raise ValueError(f"preset: {name} needs `base_url`, the service's root")
-    return {**_rooted(YAML(typ="safe", pure=True).load(path.read_text("utf-8")), root.rstrip("/")), **given}
-
-
-def _rooted(value: Any, root: str) -> Any:
-    if isinstance(value, str):
-        return value.replace("{base_url}", root)
-    if isinstance(value, list):
-        return [_rooted(part, root) for part in value]
-    return {name: _rooted(part, root) for name, part in value.items()} if isinstance(value, dict) else value
+    @property
+    def media_type(self) -> str:
+        """The type of its content, such as `application/json`; "" where it states none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class Http(System, kind="http"):
@@ -91,7 +72,7 @@ class Http(System, kind="http"):
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
     asking: ClassVar[tuple[str, ...]] = (
         *("top_k", "first_page", "url", "method", "params", "body", "answer", "contexts", "context", "may_be_empty"),
-        *("error", "tokens_in", "tokens_out", "version_path"),
+        *("error", "tokens_in", "tokens_out", "version_path", "stream"),
     )
     extra: ClassVar[str | None] = "openai"
     preset: Annotated[
@@ -120,6 +101,9 @@ class Http(System, kind="http"):
     error: Annotated[JsonPath | None, Field(description="What is there, and true, where a reply reports an error.")] = (
         None
     )
+    stream: Annotated[
+        JsonPath | None, Field(description="The reply is a stream of events; this is true in one that ends it.")
+    ] = None
     tokens_in: Annotated[JsonPath | None, Field(description="Count of prompt tokens in the reply.")] = None
     tokens_out: Annotated[JsonPath | None, Field(description="Count of tokens of the answer in the reply.")] = None
     version_path: Annotated[
@@ -141,7 +125,7 @@ class Http(System, kind="http"):
     def _with_preset(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        fields = _preset(given)
+        fields = with_preset(given)
         return fields if "ingest" in fields or "ingest_steps" in fields else {**fields, "ingest": None}
 
     @model_validator(mode="after")
@@ -166,6 +150,10 @@ class Http(System, kind="http"):
     def __hash__(self) -> int:  # mappings have none
         return hash((self.kind, self.url, self.answer, self.contexts))
 
+    def identity(self) -> Mapping[str, object]:
+        """Leave out what older replies in the store do not have, where it is not used: their keys stay the same."""
+        return {name: value for name, value in super().identity().items() if value is not None or name != "stream"}
+
     @property
     def answers(self) -> bool:
         """Whether it gives answers, and not contexts alone."""
@@ -189,9 +177,10 @@ class Http(System, kind="http"):
         if self.body is not None:
             parts["json"] = filled(self.body, values)
         try:
-            reply = parsed(self._text(self.method, url, self.timeout, **parts))
-            refuse_error(self.error, reply)
-            answer = text_of("answer", self.answer, reply) if self.answer else ""
+            sent = self._sent(self.method, url, self.timeout, **parts)
+            reply = read_reply(self._hidden(sent.text), sent.media_type, self.stream, self.error)
+            # once more: a secret may come in pieces
+            answer = self._hidden(text_of("answer", self.answer, reply)) if self.answer else ""
             contexts = (
                 contexts_of(self.contexts, self.context, reply, may_be_empty=self.may_be_empty)
                 if self.contexts
@@ -203,7 +192,11 @@ class Http(System, kind="http"):
             raise DataError(str(error)) from None
         return SystemReply(answer, contexts, *counts, version="" if version is None else str(version))
 
-    def _text(
+    def _text(self, method: str, url: str, seconds: float, **request: Any) -> str:
+        """Send a request; returns the text of the reply, without the secrets that were sent."""
+        return self._hidden(self._sent(method, url, seconds, **request).text)
+
+    def _sent(
         self,
         method: str,
         url: str,
@@ -212,8 +205,8 @@ class Http(System, kind="http"):
         repeatable: bool = True,
         parts: Parts | None = None,
         **request: Any,
-    ) -> str:
-        """Send a request; returns the text of the reply, without the secrets that were sent.
+    ) -> Reply:
+        """Send a request.
 
         Raises:
             Failure: there is no reply, or one with another status than 2xx.
@@ -227,7 +220,8 @@ class Http(System, kind="http"):
         asked = (place, "", " ".join(headers.values()))
         tries = Tries(place, asked, self.retries, self.backoff, self._masked)
         end = monotonic() + seconds * (self.retries + 1)
-        return self._hidden(tries.sent(send, end, repeatable=repeatable).text)
+        reply: Reply = tries.sent(send, end, repeatable=repeatable)
+        return reply
 
     def _hidden(self, text: str) -> str:
         for name in _variables(self.headers):

@@ -41,6 +41,10 @@ class ContextPaths(BaseModel):
     score: Annotated[JsonPath | None, Field(description="A larger one is better.")] = None
 
 
+class Events(list[Any]):
+    """The events of a streamed reply."""
+
+
 def excerpt(text: str) -> str:
     """Return the beginning of a text, in one line."""
     return " ".join(text.split())[:200] or "(empty)"
@@ -56,7 +60,14 @@ def parsed(text: str) -> Any:
 
 
 def searched(field: str, path: str, value: Any) -> Any:
-    """Return what an expression finds; raises DataError where its functions do not fit what is there."""
+    """Return what an expression finds, in a stream the last that is not empty.
+
+    Raises:
+        DataError: its functions do not fit what is there.
+    """
+    if isinstance(value, Events):
+        found = [each for event in value if (each := searched(field, path, event)) is not None]
+        return next((each for each in reversed(found) if each not in ("", [], {})), found[-1] if found else None)
     try:
         return _compiled(path).search(value)
     except JMESPathError as error:
@@ -65,27 +76,32 @@ def searched(field: str, path: str, value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return the beginning of a value as JSON."""
+    """Return the beginning of a value as JSON, of a stream that of its last event."""
+    if isinstance(value, Events):
+        return f"the last of {len(value)} events: {shown(value[-1])}" if value else "a stream without an event"
     return excerpt(json.dumps(value, ensure_ascii=False))
 
 
 def refuse_error(path: str | None, reply: Any) -> None:
-    """Raise DataError where a reply reports an error."""
-    if path and (error := searched("error", path, reply)):
-        raise DataError(f"the service reports an error: {error if isinstance(error, str) else shown(error)}"[:300])
+    """Raise DataError where a reply, or an event of a stream, reports an error."""
+    for part in reply if isinstance(reply, Events) else [reply]:
+        if path and (error := searched("error", path, part)):
+            raise DataError(f"the service reports an error: {error if isinstance(error, str) else shown(error)}"[:300])
 
 
 def text_of(field: str, path: str, value: Any) -> str:
-    """Return a text.
+    """Return a text, of a stream the texts of all its events.
 
     Raises:
         DataError: there is something else, or nothing.
     """
-    text = searched(field, path, value)
-    if not isinstance(text, str):
-        is_there = "finds nothing in" if text is None else f"finds {_kind(text)}, not text, in"
-        raise DataError(f"`{field}` ({path}) {is_there} {shown(value)}")
-    return text
+    parts = value if isinstance(value, Events) else [value]
+    texts = [text for part in parts if (text := searched(field, path, part)) is not None]
+    if not texts:
+        raise DataError(f"`{field}` ({path}) finds nothing in {shown(value)}")
+    if odd := [text for text in texts if not isinstance(text, str)]:
+        raise DataError(f"`{field}` ({path}) finds {_kind(odd[0])}, not text, in {shown(value)}")
+    return "".join(texts)
 
 
 def count_of(field: str, path: str | None, value: Any) -> int:
