@@ -32,6 +32,7 @@ from .templates import (
     filled,
     filled_url,
     places,
+    plain,
     refuse_secret_urls,
     refuse_secrets,
     refuse_unknown,
@@ -65,8 +66,8 @@ class Http(System, kind="http"):
     """Sends each question to a URL, and finds the answer and the contexts in the reply by JMESPath.
 
     Texts of the request may hold `{question}`, `{handle}` (what `ingest` found, else the name), `{name}` of the
-    knowledge base, `{top_k}`, and what steps of `ingest` keep. A system without `answer` retrieves only: use
-    `evaluate: [retrieval]`.
+    knowledge base, `{plain}` (its letters and digits), `{top_k}`, and what steps of `ingest` keep. A system without
+    `answer` retrieves only: use `evaluate: [retrieval]`.
     """
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
@@ -76,7 +77,7 @@ class Http(System, kind="http"):
     )
     extra: ClassVar[str | None] = "openai"
     preset: Annotated[
-        str | None, Field(description="dify_retrieval, openai_chat or ragflow: fields for a service.")
+        str | None, Field(description="Fields for a service, such as ragflow: docs/add-a-system.md lists them.")
     ] = None
     base_url: Annotated[
         Annotated[str, AfterValidator(checked_url)] | None, Field(description="The service's root, for a preset.")
@@ -137,11 +138,13 @@ class Http(System, kind="http"):
             raise ValueError("needs `answer` or `contexts`, or both: where they are in the reply")
         request = [self.url, self.params, self.body]
         refuse_secrets(request[1:])
-        known = {"name", "handle"}
+        known = {"name", "plain", "handle"}
         for step in self.ingest_steps:
-            refuse_unknown(step.template, known | step.own_places)
+            refuse_unknown(step.template, known | step.own_places | {"files"})
+            if self.documents != "text" and "text" in places(step.template):
+                raise ValueError("{text} in `ingest` is the text of a file: it needs `documents: text`")
             known |= step.kept.keys()
-        refuse_unknown(self.wait.url if self.wait else "", known)
+        refuse_unknown(self.wait.url if self.wait else "", known | {"files"})
         refuse_unknown(request, known | {"question", "top_k"})
         if "question" not in places(request):
             raise ValueError('nothing in `body`, `params` or `url` is "{question}": every question would be the same')
@@ -172,7 +175,7 @@ class Http(System, kind="http"):
 
     def ask(self, question: str, handle: Any) -> SystemReply:
         """Ask the service."""
-        values = {**handle, "question": question, "top_k": self.top_k}
+        values = {"plain": plain(handle["name"]), **handle, "question": question, "top_k": self.top_k}
         url, parts = filled_url(self.url, values), {"params": filled(self.params, values)} if self.params else {}
         if self.body is not None:
             parts["json"] = filled(self.body, values)
@@ -215,7 +218,8 @@ class Http(System, kind="http"):
         for name in _variables(self.headers):
             check_variable(f"system {self.kind}", name)
             announce(f"system {self.kind}", name, place)
-        headers = {name: fill(value) for name, value in self.headers.items()}
+        headers = {"Content-Type": "application/x-ndjson"} if "content" in request else {}
+        headers |= {name: fill(value) for name, value in self.headers.items()}
         send = partial(_once, method, url, seconds, headers, parts, request)
         asked = (place, "", " ".join(headers.values()))
         tries = Tries(place, asked, self.retries, self.backoff, self._masked)

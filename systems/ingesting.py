@@ -9,15 +9,26 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    model_serializer,
+    model_validator,
+)
 
 from ohr.child import call
 from ohr.errors import DataError
 from ohr.models.completions import Failure
 from ohr.registry import choices
 
+from .documents import FILE_PLACES, batches, bodies
 from .http_reply import JsonPath, excerpt, parsed, refuse_error, searched, shown
-from .templates import checked_url, filled, filled_url, refuse_secret_urls, refuse_secrets
+from .templates import checked_url, filled, filled_url, places, plain, refuse_secret_urls, refuse_secrets
 
 Method = Literal["GET", "POST", "PUT", "PATCH"]
 _NO_WAY = (
@@ -30,7 +41,10 @@ _POLL = 0.2
 
 
 class Step(BaseModel):
-    """One step of an ingest: an upload of the files (`field`), another request (`body`), or a command."""
+    """One step of an ingest: an upload of the files (`field`), another request (`body`, `lines`), or a command.
+
+    A body with `{text}`, `{file}` or `{number}` is sent for each file.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     url: Annotated[str | None, Field(description="Where the request is sent.")] = None
@@ -39,6 +53,10 @@ class Step(BaseModel):
     per: Annotated[Literal["file", "all"], Field(description="An upload for each file, or one for all.")] = "file"
     data: Annotated[dict[str, str], Field(description="Further fields of an upload.")] = {}
     body: Annotated[dict[str, Any] | None, Field(description="A request that is sent as JSON.")] = None
+    lines: Annotated[
+        tuple[dict[str, Any], ...] | None,
+        Field(min_length=1, description="Lines of JSON for each file, of many files in a request (NDJSON)."),
+    ] = None
     command: Annotated[tuple[str, ...] | None, Field(min_length=1, description="Words; `{folder}` has the files.")] = (
         None
     )
@@ -59,11 +77,11 @@ class Step(BaseModel):
         if self.url is not None:
             checked_url(self.url)
             refuse_secret_urls(self.url)
-            if self.field is not None and self.body is not None:
-                raise ValueError("a step has either `field`, for an upload, or `body`, for another request")
-        elif self.field or self.body or self.data or self.handle or self.keep:
+            if sum(part is not None for part in (self.field, self.body, self.lines)) > 1:
+                raise ValueError("a step has either `field`, for an upload, or `body` or `lines`, for another request")
+        elif self.field or self.body or self.lines or self.data or self.handle or self.keep:
             raise ValueError("a command has no further keys: the last line that it prints is the handle")
-        refuse_secrets([self.body, dict(self.data)])
+        refuse_secrets([self.body, dict(self.data), *(self.lines or ())])
         registry = (info.context or {}).get("registry")
         if self.command and registry is not None and not registry.trusted:
             raise ValueError("`command` runs a program on this machine; allow it with --trust-plugins")
@@ -72,12 +90,17 @@ class Step(BaseModel):
     @property
     def template(self) -> list[Any]:
         """Its texts with places."""
-        return [self.url, self.body, dict(self.data), list(self.command or ())]
+        return [self.url, self.body, dict(self.data), list(self.command or ()), list(self.lines or ())]
 
     @property
     def own_places(self) -> set[str]:
         """The places that only this step has."""
-        return {"folder"} if self.command else {"file"} if self.field else set()
+        return {"folder"} if self.command else {"file"} if self.field else {*FILE_PLACES}
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what older ingests in the store do not have, where it is not used: their keys stay the same."""
+        return {name: value for name, value in dump(self).items() if value is not None or name != "lines"}
 
     @property
     def kept(self) -> Mapping[str, str]:
@@ -134,16 +157,17 @@ class Ingest:
             DataError: a step failed.
         """
         values: dict[str, Any] = {"name": name, "handle": name}
+        paths = sorted(path for path in folder.iterdir() if path.is_file())
+        derived = {"plain": plain(name), "files": len(paths)}
         for number, step in enumerate(steps, 1):
+            known = derived | values
             try:
-                values |= (
-                    self._command(step.command, folder, values) if step.command else self._sent(step, folder, values)
-                )
+                values |= self._command(step.command, folder, known) if step.command else self._sent(step, paths, known)
             except (DataError, Failure) as error:
                 where = f"step {number} of {len(steps)} of the ingest" if len(steps) > 1 else "the ingest"
                 raise DataError(f"{where} failed: {error}") from None
-        if wait:
-            self._wait(wait, values)
+        if wait and paths:
+            self._wait(wait, derived | values)
         return values
 
     def _command(self, words: Sequence[str], folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,23 +182,29 @@ class Ingest:
         lines = [line.strip() for line in ended.output.decode("utf-8", "replace").splitlines() if line.strip()]
         return {"handle": self.masked(lines[-1])} if lines else {}
 
-    def _sent(self, step: Step, folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _sent(self, step: Step, paths: Sequence[Path], values: Mapping[str, Any]) -> dict[str, Any]:
         replies = []
-        for place, request in self._requests(step, folder, values):
+        for place, request in self._requests(step, paths, values):
             try:
                 replies.append(self._reply(request(), needed=bool(step.kept)))
             except (DataError, Failure) as error:
                 raise DataError(f"{place}{error}") from None
         return {name: _joined(name, path, replies) for name, path in step.kept.items()}
 
-    def _requests(self, step: Step, folder: Path, values: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], str]]]:
+    def _requests(
+        self, step: Step, paths: Sequence[Path], values: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Callable[[], str]]]:
         """Yield a step's requests, each with what a message says of it."""
-        url = filled_url(str(step.url), values)
-        send = partial(self.send, step.method, url, self.seconds)
+        url = str(step.url)
+        if step.lines or (FILE_PLACES & {*places(step.template)} and step.field is None):
+            made = batches(url, step.lines, paths, values) if step.lines else bodies(url, step.body, paths, values)
+            for place, whole, request in made:
+                yield place, partial(self.send, step.method, whole, self.seconds, repeatable=False, **request)
+            return
+        send = partial(self.send, step.method, filled_url(url, values), self.seconds)
         if step.field is None:
             yield "", partial(send, repeatable=False, json=filled(step.body, values))
             return
-        paths = sorted(path for path in folder.iterdir() if path.is_file())
         groups = [paths] if step.per == "all" else [[path] for path in paths]
         for number, group in enumerate(groups, 1):
             place = f"file {number} of {len(groups)} ({group[0].name}): " if step.per == "file" else ""

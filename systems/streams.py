@@ -55,7 +55,9 @@ def _events(text: str, media_type: str, end: str) -> Events:
             raise DataError(f"the service reports an error: {shown(event)}")
     if _DONE not in found and not any(searched("stream", end, event) for event in events):
         last = f"its last event is {shown(events[-1])}" if events else f"it has no event: {excerpt(text)}"
-        raise DataError(f"the stream was interrupted: `stream` ({end}) is true in none of its {len(events)} events; {last}")
+        raise DataError(
+            f"the stream was interrupted: `stream` ({end}) is true in none of its {len(events)} events; {last}"
+        )
     return events
 
 

@@ -49,6 +49,11 @@ def filled_url(template: str, values: Mapping[str, Any]) -> str:
     return _PLACE.sub(lambda match: quote(_as_text(values[match[1]]), safe=""), template)
 
 
+def plain(name: str) -> str:
+    """Return a name in lower-case letters and digits, its last 48 if there are more, as names of indexes must be."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())[-48:]
+
+
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

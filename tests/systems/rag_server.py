@@ -49,7 +49,7 @@ class Handler(BaseHTTPRequestHandler):
         self.play(self.rfile.read(int(self.headers.get("content-length", 0))))
 
     def play(self, raw: bytes) -> None:
-        is_json = "json" in self.headers.get("content-type", "")
+        is_json = "/json" in self.headers.get("content-type", "")
         body = json.loads(raw) if is_json else raw
         self.server.asked.append((self.command, self.path, dict(self.headers), body))
         fault = self.server.faults.pop(0) if self.server.faults else None
