@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from ohr.contracts import Context, SystemReply
-from ohr.contracts.system import System
+from ohr.contracts.system import SPLIT, System
 from ohr.errors import DataError
 from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, text_of
 from ohr.files.handed_over import DIGEST, QUESTIONS, digest, plain
@@ -31,6 +31,7 @@ _NAMES = IDS | {
     "tokens_in": ("tokens_in",),
     "tokens_out": ("tokens_out",),
     "seconds": ("seconds",),
+    **{part: (part,) for part in SPLIT},
     "version": ("version",),
     "error": ("error",),
 }
@@ -158,14 +159,16 @@ def _reply(parts: Mapping[str, Any], where: str, name: str) -> SystemReply | str
         said = f"there was an error: {str(reason)[:200]}" if reason else "it is blank; write what the system said"
         return f"{where}: no answer to question {name!r}: {said}"
     contexts = _contexts(parts.get("contexts"), where)
-    numbers = {part: _number(parts.get(part), part, where) for part in ("tokens_in", "tokens_out", "seconds")}
+    names = ("tokens_in", "tokens_out", "seconds", *SPLIT)
+    tokens_in, tokens_out, seconds, *split = [_number(parts.get(part), part, where) for part in names]
     return SystemReply(
         text_of(parts["answer"], where),
         contexts,
-        int(numbers["tokens_in"] or 0),
-        int(numbers["tokens_out"] or 0),
-        numbers["seconds"],
+        int(tokens_in or 0),
+        int(tokens_out or 0),
+        seconds,
         "" if (version := parts.get("version")) is None else str(version),
+        *split,
     )
 
 

@@ -8,13 +8,13 @@ from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from ohr import extras
 from ohr.contracts import SystemReply, execution
-from ohr.contracts.system import System
+from ohr.contracts.system import SPLIT, System
 from ohr.errors import DataError
 from ohr.messages.secrets import without_key, without_passwords
 from ohr.messages.variables import VARIABLE, fill
@@ -22,7 +22,7 @@ from ohr.models.chat_server import announce, check_variable
 from ohr.models.completions import Failure
 from ohr.models.tries import Tries
 
-from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, searched, text_of
+from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, searched, seconds_of, text_of
 from .ingesting import Ingest, Method, Steps, Wait
 from .preset_fields import with_preset
 from .streams import read_reply
@@ -42,6 +42,7 @@ _LARGEST = 16 << 20
 """Bytes of a reply after unpacking; one with 30 pages of text has some 100,000."""
 _IDLE = 8
 """Idle connections that are kept: at each request the pool looks at every one."""
+_SECONDS = (*SPLIT, "seconds_unit")
 _lock = Lock()
 
 
@@ -73,7 +74,7 @@ class Http(System, kind="http"):
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
     asking: ClassVar[tuple[str, ...]] = (
         *("top_k", "first_page", "url", "method", "params", "body", "answer", "contexts", "context", "may_be_empty"),
-        *("error", "tokens_in", "tokens_out", "version_path", "stream"),
+        *("error", "tokens_in", "tokens_out", "version_path", "stream", *_SECONDS),
     )
     extra: ClassVar[str | None] = "openai"
     preset: Annotated[
@@ -110,6 +111,9 @@ class Http(System, kind="http"):
     version_path: Annotated[
         JsonPath | None, Field(alias="version", description="The service's version in the reply.")
     ] = None
+    seconds_retrieval: Annotated[JsonPath | None, Field(description="Time that the search took, in the reply.")] = None
+    seconds_generation: Annotated[JsonPath | None, Field(description="Time that the model took, in the reply.")] = None
+    seconds_unit: Annotated[Literal["s", "ms", "ns"], Field(description="Unit of these two in the reply.")] = "s"
     ingest_steps: Annotated[
         Steps, Field(alias="ingest", description="A step, or a list of steps, that bring the documents.")
     ] = ()
@@ -155,7 +159,9 @@ class Http(System, kind="http"):
 
     def identity(self) -> Mapping[str, object]:
         """Leave out what older replies in the store do not have, where it is not used: their keys stay the same."""
-        return {name: value for name, value in super().identity().items() if value is not None or name != "stream"}
+        younger = ("stream", *_SECONDS)
+        unused = {name for name in younger if getattr(self, name) == type(self).model_fields[name].default}
+        return {name: value for name, value in super().identity().items() if name not in unused}
 
     @property
     def answers(self) -> bool:
@@ -191,9 +197,10 @@ class Http(System, kind="http"):
             )
             version = searched("version", self.version_path, reply) if self.version_path else None
             counts = count_of("tokens_in", self.tokens_in, reply), count_of("tokens_out", self.tokens_out, reply)
+            split = [seconds_of(name, getattr(self, name), reply, self.seconds_unit) for name in SPLIT]
         except Failure as error:
             raise DataError(str(error)) from None
-        return SystemReply(answer, contexts, *counts, version="" if version is None else str(version))
+        return SystemReply(answer, contexts, *counts, None, "" if version is None else str(version), *split)
 
     def _text(self, method: str, url: str, seconds: float, **request: Any) -> str:
         """Send a request; returns the text of the reply, without the secrets that were sent."""

@@ -112,6 +112,20 @@ def count_of(field: str, path: str | None, value: Any) -> int:
     return number or 0
 
 
+def seconds_of(field: str, path: str | None, value: Any, unit: str) -> float | None:
+    """Return a time in seconds; None where there is none, and DataError where it is something else.
+
+    Args:
+        unit: of the time in the reply: s, ms or ns.
+    """
+    number = searched(field, path, value) if path else None
+    if number is None:
+        return None
+    if (time := _number(number)) is None or time < 0:
+        raise DataError(f"`{field}` ({path}) finds {shown(number)}, not a time, in {shown(value)}")
+    return time / {"s": 1, "ms": 1e3, "ns": 1e9}[unit]
+
+
 def contexts_of(path: str, parts: ContextPaths, reply: Any, *, may_be_empty: bool) -> tuple[Context, ...]:
     """Return the contexts of a reply, best first; raises DataError where they are no contexts."""
     listed = searched("contexts", path, reply)

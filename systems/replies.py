@@ -1,6 +1,7 @@
 """Replies of systems from what users give: text, a mapping, or a `SystemReply`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from ohr.contracts import Context, SystemReply
@@ -12,7 +13,8 @@ def as_reply(given: Any) -> SystemReply:
 
     Args:
         given: the answer; or a mapping with `answer`, and perhaps `contexts` (texts, or mappings with `text`,
-            `document`, `page`, `score`), `tokens_in`, `tokens_out`, `seconds` and `version`; or a `SystemReply`.
+            `document`, `page`, `score`), `tokens_in`, `tokens_out`, `seconds`, of these `seconds_retrieval` and
+            `seconds_generation`, and `version`; or a `SystemReply`.
 
     Raises:
         DataError: it is none of these.
@@ -23,7 +25,7 @@ def as_reply(given: Any) -> SystemReply:
         return SystemReply(given)
     if not isinstance(given, Mapping):
         raise DataError(f"`ask` returned {type(given).__name__}: it must return text, a mapping or a SystemReply")
-    known = ("answer", "contexts", "tokens_in", "tokens_out", "seconds", "version")
+    known = [field.name for field in fields(SystemReply)]
     if odd := sorted(set(map(str, given)) - set(known)):
         raise DataError(f"`ask` returned a mapping with {odd[0]!r}: it may have {', '.join(known)}")
     if not isinstance(given.get("answer"), str):
@@ -51,7 +53,7 @@ def _context(given: Any) -> Context:
         return Context(given)
     if not isinstance(given, Mapping):
         raise DataError(f"a context is {type(given).__name__}: it must be text, or a mapping with `text`")
-    fields = ("text", "document", "page", "score")
-    if odd := sorted(set(map(str, given)) - set(fields)):
-        raise DataError(f"a context has {odd[0]!r}: it may have {', '.join(fields)}")
+    known = [field.name for field in fields(Context)]
+    if odd := sorted(set(map(str, given)) - set(known)):
+        raise DataError(f"a context has {odd[0]!r}: it may have {', '.join(known)}")
     return Context(**{name: value for name, value in given.items() if value is not None})

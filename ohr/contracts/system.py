@@ -15,6 +15,10 @@ Handed = Literal["pdf", "images", "text"]
 """How documents are handed over: page images in a PDF, page images as PNG files, or text."""
 
 
+SPLIT = ("seconds_retrieval", "seconds_generation")
+"""Parts of the seconds of a reply, which only some systems state."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """A passage that a system has read for an answer.
@@ -41,6 +45,8 @@ class SystemReply:
         tokens_in: prompt tokens, 0 where the system does not say; `tokens_out` those of the reply.
         seconds: None where the system does not say: then they are measured.
         version: of the service, where it says; a run that meets several warns of it.
+        seconds_retrieval: of these, those of the search, where the system says; `seconds_generation` those of the
+            model.
     """
 
     answer: str
@@ -49,6 +55,8 @@ class SystemReply:
     tokens_out: int = 0
     seconds: float | None = None
     version: str = ""
+    seconds_retrieval: float | None = None
+    seconds_generation: float | None = None
 
 
 class System(Stage):

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from ohr.contracts import CaseJudgeMetric, Page, PageId, PageJudgeMetric, Question, Recognition
+from ohr.contracts.system import SPLIT
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
 from ohr.metrics.scores import Scores
@@ -139,7 +140,7 @@ def answer_columns(cell: Cell, answered: Mapping[str, Answered]) -> Columns:
     }
 
 
-_EFFORT = ("end", "calls", "searches", "turns", "images", "pages_shown", "shared_calls")
+_EFFORT = ("end", "calls", "searches", "turns", "images", "pages_shown", "shared_calls", *SPLIT)
 
 
 def _effort(cell: Cell, one: Answered) -> Mapping[str, Any]:

@@ -34,7 +34,7 @@ one, `answers.jsonl` (an object in each line) or `answers.csv`:
 | `question_id` | the `id` of the question; or `question`, its text |
 | `answer` | what the system said |
 | `contexts` | optional: the passages that it read, best first: a list of texts, or of objects as below |
-| `tokens_in`, `tokens_out`, `seconds`, `version` | optional |
+| `tokens_in`, `tokens_out`, `seconds`, `seconds_retrieval`, `seconds_generation`, `version` | optional |
 
 A passage may be an object with `text`, `document` (name of the file), `page` (its first page is {first}) and `score`.
 

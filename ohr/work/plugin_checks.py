@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ohr.contracts import Chunk, Completion, Context, Hit, Image, Index, Page, Recognition, SystemReply
+from ohr.contracts.system import SPLIT
 from ohr.errors import OhrError
 from ohr.files import images
 
@@ -146,6 +147,7 @@ def checked_reply(reply: Any) -> SystemReply:
         tokens_in=_count(reply.tokens_in),
         tokens_out=_count(reply.tokens_out),
         seconds=None if reply.seconds is None else _seconds(reply.seconds),
+        **{name: _stated_seconds(name, getattr(reply, name)) for name in SPLIT},
         version=storable(str(reply.version)),
     )
 
@@ -195,6 +197,14 @@ def _seconds(value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         return 0.0
     return seconds if isfinite(seconds) and seconds >= 0 else 0.0
+
+
+def _stated_seconds(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value) or value < 0:
+        raise BrokenContract(f"a reply's {name} must be a number of seconds, not {value!r:.80}")
+    return float(value)
 
 
 def _shape(image: Any) -> str:

@@ -5,6 +5,7 @@ from math import nan
 
 import pytest
 
+from ohr.contracts.system import SPLIT
 from ohr.report.agent_or_search import kept_sentence, side_by_side
 from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
@@ -21,7 +22,7 @@ REPAIR = {
 }
 EFFORT = {
     **dict.fromkeys(("answered", "calls", "searches", "turns", "images", "pages_shown"), 0.0),
-    **dict.fromkeys(("shared_tokens", "shared_seconds", "score", "low", "high"), 0.5),
+    **dict.fromkeys(("shared_tokens", "shared_seconds", *SPLIT, "score", "low", "high"), 0.5),
     **{"stage": "overall", "condition": "blur-0.7", "noise": "blur", "noise_type": "semantic", "knob": "rate"},
     **{"knob_value": "0.7", "chunker": None, "metric": "f1", "n": 120, "failed": 0},
 }

@@ -6,6 +6,7 @@ from math import isnan, nan
 import pytest
 from pyarrow import parquet
 
+from ohr.contracts.system import SPLIT
 from ohr.errors import DataError
 from ohr.results.tables.read_table import read_columns, read_rows
 from ohr.results.tables.schema import DERIVED, MEASURED, schema
@@ -21,7 +22,7 @@ def edits(**changes):
 def answered(**changes):
     row = {"question_id": ["q"], "stage": "overall", "kb": "f", "condition": "f", "replicate": 0, "chunker": None}
     row |= {"retriever": "bm25", "generator": "g", "answer": "a", "reply": "a", "tokens_in": 1, "tokens_out": 1}
-    row |= dict.fromkeys(("end", "calls", "searches", "turns", "images", "pages_shown", "shared_calls"))
+    row |= dict.fromkeys(("end", "calls", "searches", "turns", "images", "pages_shown", "shared_calls", *SPLIT))
     return {**row, "seconds": 0.5, "finish": "stop", "truncated": False, "error": None, **changes}
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from ohr.contracts.system import SPLIT
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 from ohr.results.tables.read_table import plain
@@ -14,7 +15,7 @@ from ohr.results.tables.table_files import Tables
 if TYPE_CHECKING:
     import pyarrow
 
-SUMS = ("calls", "searches", "turns", "images", "pages_shown", "tokens_in", "tokens_out", "seconds")
+SUMS = ("calls", "searches", "turns", "images", "pages_shown", "tokens_in", "tokens_out", "seconds", *SPLIT)
 """Columns of `answers` whose means over the questions that were answered are an effort."""
 _PLACE = ("stage", "condition", "chunker", "retriever", "generator")
 

@@ -43,6 +43,8 @@ COLUMNS = {
     "tokens_in": "tokens that were sent",
     "tokens_out": "tokens of the replies",
     "seconds": "seconds; of a result from the store, those that it took when it was made",
+    "seconds_retrieval": "seconds of the search, where a system states them; otherwise none",
+    "seconds_generation": "seconds of the model, where a system states them; otherwise none",
     "finish": "how the reply ended: `stop`, `length` (cut at the longest reply) or `error`",
     "error": "the reason of a failure; null without one",
     "reply": "the whole reply",

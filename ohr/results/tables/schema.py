@@ -42,7 +42,7 @@ _TABLES = {
     "answers": (
         "question_id stage kb condition replicate:int64 chunker retriever generator answer reply tokens_in:int64 "
         "tokens_out:int64 seconds:double finish truncated:bool error end calls:int64 searches:int64 turns:int64 "
-        "images:int64 pages_shown:int64 shared_calls:int64"
+        "images:int64 pages_shown:int64 shared_calls:int64 seconds_retrieval:double seconds_generation:double"
     ),
     "steps": (
         "question_id kb condition replicate:int64 chunker agent number:int64 kind role query pages:texts turns:int64 "
@@ -78,8 +78,9 @@ _TABLES = {
     ),
     "effort": (
         f"{' '.join(CELL)} n:int64 failed:int64 answered:double calls:double searches:double turns:double "
-        "images:double pages_shown:double tokens_in:double tokens_out:double seconds:double shared_tokens:double "
-        "shared_seconds:double metric score:double low:double high:double"
+        "images:double pages_shown:double tokens_in:double tokens_out:double seconds:double "
+        "seconds_retrieval:double seconds_generation:double shared_tokens:double shared_seconds:double metric "
+        "score:double low:double high:double"
     ),
     "repair": (
         "condition noise noise_type knob_value agent chunker retriever generator metric lost_agent:double "

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
+from ohr.contracts.system import SPLIT
 from ohr.errors import StoreError
 from ohr.files.lazy import Lazy
 from ohr.isolated import in_order
@@ -184,6 +185,7 @@ class Effort:
         images: pictures in its calls; one that is sent again counts again.
         pages_shown: different pages that it has looked at.
         shared_calls: calls that do not depend on the question, in no other count.
+        seconds_retrieval: those that a system says its search took; `seconds_generation` its model.
     """
 
     end: str
@@ -193,6 +195,8 @@ class Effort:
     images: int
     pages_shown: int
     shared_calls: int
+    seconds_retrieval: float | None = None
+    seconds_generation: float | None = None
 
 
 def _effort(found: Mapping[str, Any]) -> Effort:
@@ -200,7 +204,8 @@ def _effort(found: Mapping[str, Any]) -> Effort:
     own = [step for step in asks if not step["shared"]]
     turns, images = max((step["turns"] for step in own), default=0), sum(step["images"] for step in own)
     searches, shared = len(found["steps"]) - len(asks), len(asks) - len(own)
-    return Effort(found["end"], len(own), searches, turns, images, len(found["shown"]), shared)
+    split = {name: step[name] for step in own for name in SPLIT if name in step}  # a system makes one call
+    return Effort(found["end"], len(own), searches, turns, images, len(found["shown"]), shared, **split)
 
 
 def total(found: Mapping[str, Any]) -> Completion:

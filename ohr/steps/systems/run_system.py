@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import psutil
 
 from ohr.contracts import Document, GivenContexts, Page, PageId, Stage, System, SystemReply
+from ohr.contracts.system import SPLIT
 from ohr.dataset.inputs import Inputs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.keys import key
@@ -248,6 +249,7 @@ def _result(future: "Future[SystemReply]", seconds: float, system: System) -> Sy
 
 def _trajectory(name: str, question: str, reply: SystemReply) -> dict[str, Any]:
     """Return a reply, by its key, as the trajectory of one call, as agents' are kept, with its contexts."""
+    split = {name: getattr(reply, name) for name in SPLIT}
     call = {
         "number": 1,
         "key": name,
@@ -265,6 +267,7 @@ def _trajectory(name: str, question: str, reply: SystemReply) -> dict[str, Any]:
         "seconds": round(reply.seconds or 0.0, 4),
         "finish": "stop",
         "reply": reply.answer,
+        **{name: round(seconds, 4) for name, seconds in split.items() if seconds is not None},
     }
     contexts = None
     if reply.contexts is not None:
