@@ -21,7 +21,8 @@ def with_preset(given: Mapping[str, Any]) -> Mapping[str, Any]:
         raise ValueError(f"preset: there is no {name!r}, only {', '.join(known)}")
     if not isinstance(root, str):
         raise ValueError(f"preset: {name} needs `base_url`, the service's root")
-    return {**_rooted(YAML(typ="safe", pure=True).load(path.read_text("utf-8")), root.rstrip("/")), **given}
+    fields = _rooted(YAML(typ="safe", pure=True).load(path.read_text("utf-8")), root.rstrip("/"))
+    return {**with_preset({"base_url": root, **fields}), **given}  # one preset may build on another
 
 
 def _rooted(value: Any, root: str) -> Any:

@@ -218,7 +218,13 @@ class Vespa(Twin):
         raise Refused(404, {"message": f"nothing at {path}"})
 
 
-TWINS = {"opensearch": OpenSearch, "azure_ai_search": AzureAiSearch, "weaviate": Weaviate, "vespa": Vespa}
+TWINS = {
+    "opensearch": OpenSearch,
+    "elasticsearch": OpenSearch,
+    "azure_ai_search": AzureAiSearch,
+    "weaviate": Weaviate,
+    "vespa": Vespa,
+}
 
 
 @contextmanager

@@ -283,7 +283,10 @@ def test_questions_wait_until_the_documents_can_be_searched(server, tmp_path):
         ({"url": "left out"}, "needs `url`, where a question is sent, or a `preset`"),
         ({"body": {"question": "?"}}, "every question would be the same"),
         ({"answer": None, "contexts": None}, "needs `answer` or `contexts`"),
-        ({"preset": "diffy", "base_url": "http://here"}, "there is no 'diffy', only azure_ai_search, dify_retrieval, "),
+        (
+            {"preset": "diffy", "base_url": "http://here"},
+            "there is no 'diffy', only azure_ai_search, dify_retrieval, elasticsearch, ",
+        ),
         ({"preset": "ragflow"}, "needs `base_url`"),
     ],
 )
