@@ -90,7 +90,7 @@ class Api(Handler):
         raise Refusal(HTTPStatus.UNAUTHORIZED, message, number, "invalid_api_key", headers)
 
     def _preflight(self, body: bytes) -> None:  # noqa: ARG002 # as of the other routes
-        """Tell a browser that a page of another origin may ask."""
+        """Report to a browser that a page of another origin may ask."""
         if "Origin" in self.headers and not self._origin:
             raise Refusal(HTTPStatus.FORBIDDEN, "pages of this origin are not answered: --cors-origin names others")
         verbs = ", ".join(self.routes())
@@ -200,7 +200,7 @@ class Api(Handler):
             raise Refusal(HTTPStatus.NOT_FOUND, "the run has no generator: only POST /retrieval is served")
 
     def refuse(self, refusal: Refusal) -> None:
-        """Say why a request is not served, in the form of the API."""
+        """Send the reason why a request is not served, in the form of the API."""
         of_knowledge = {"error_code": refusal.number, "error_msg": str(refusal)}
         error = of_knowledge if self.address.startswith("/retrieval") else _error(refusal)
         self._send(error, refusal.status, refusal.headers)

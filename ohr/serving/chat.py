@@ -23,8 +23,8 @@ _REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "functions": (([],), _NO_TOOLS),
     "function_call": (("none", "auto"), _NO_TOOLS),
     "response_format": (({"type": "text"},), "the run's prompt decides the form of an answer"),
-    "logprobs": ((False,), "generators tell no probabilities"),
-    "top_logprobs": ((0,), "generators tell no probabilities"),
+    "logprobs": ((False,), "generators report no probabilities"),
+    "top_logprobs": ((0,), "generators report no probabilities"),
     "logit_bias": (({},), "the run's generator has settings of its own"),
     "modalities": ((["text"],), "answers are text"),
     "store": ((False,), "no question or answer is kept"),
@@ -56,7 +56,7 @@ class _StreamOptions(Body):
 
 
 class Chat(Body):
-    """A conversation to go on with."""
+    """A conversation to continue."""
 
     model_config = ConfigDict(extra="allow")
 

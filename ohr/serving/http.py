@@ -36,7 +36,7 @@ _DROPPED = 64 << 20
 _log = logging.getLogger(__name__)
 
 Verbs = Mapping[str, Callable[[bytes], None]]
-"""What answers a request, by its verb; takes the request's body."""
+"""Functions that answer a request, by its verb; each takes the request's body."""
 
 
 class _Gone(Exception):
@@ -52,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
     timeout: ClassVar[float] = 60
     """Seconds in which a whole request must come, and in which a client must take each part of the answer."""
     linger: float = 2
-    """Seconds after the answer in which a client may go on sending."""
+    """Seconds after the answer in which a client may still be sending."""
     on_data_error = HTTPStatus.INTERNAL_SERVER_ERROR
     """Status of an OhrError."""
 
@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
             raise Refusal(HTTPStatus.FORBIDDEN, "this address is for this machine only")
 
     def refuse(self, refusal: Refusal) -> None:
-        """Say why a request is not served."""
+        """Send the reason why a request is not served."""
         self.send(refusal.status, "text/plain; charset=utf-8", str(refusal).encode("utf-8", "replace"), refusal.headers)
 
     def setup(self) -> None:
@@ -185,7 +185,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class _Arriving(RawIOBase):
-    """What a client sends until a point in time, `end`, of the monotonic clock; later it has gone."""
+    """Bytes that a client sends until a point in time, `end`, of the monotonic clock; later it counts as gone."""
 
     def __init__(self, connection: socket, end: float) -> None:
         self._connection, self.end = connection, end
@@ -204,7 +204,7 @@ class _Arriving(RawIOBase):
 
 @contextmanager
 def _noticed() -> Iterator[None]:
-    """Tell the faults of a client's connection from those of what the answer needs, which may be servers, too."""
+    """Raise _Gone for faults of a client's connection: those of servers that it needs look the same."""
     try:
         yield
     except OSError:

@@ -1,4 +1,4 @@
-"""What a request asks for, and why one is refused."""
+"""Parameters and JSON of a request, and the reason for which one is refused."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -45,7 +45,7 @@ class Refusal(Exception):
 
 
 class Parameters(dict[str, str]):
-    """What follows the question mark of an address; each method refuses what is not allowed, and says what is."""
+    """Parameters of an address; each method refuses a value that is not allowed, and says which are."""
 
     def number(self, name: str, least: int, most: int | None = None, default: int | None = None) -> int:
         """Return a whole number from `least` to `most`."""

@@ -264,7 +264,7 @@ def test_values_that_mean_nothing_special_pass(client, body):
         ({"function_call": {"name": "f"}}, "function_call must be"),
         ({"response_format": {"type": "json_object"}}, 'response_format must be {"type": "text"}, or left out'),
         ({"response_format": {"type": "json_schema", "json_schema": {}}}, "response_format must be"),
-        ({"logprobs": True}, "logprobs must be false, or left out: generators tell no probabilities"),
+        ({"logprobs": True}, "logprobs must be false, or left out: generators report no probabilities"),
         ({"top_logprobs": 3}, "top_logprobs must be 0"),
         ({"logit_bias": {"50256": -100}}, "logit_bias must be {}"),
         ({"modalities": ["text", "audio"]}, 'modalities must be ["text"], or left out: answers are text'),
@@ -511,7 +511,8 @@ def test_a_run_without_a_generator_serves_its_hits_only(ohr, home, served):
     assert ohr("run", "small.yaml", "--no-figures", "--no-report", "--executor", "inline").exit_code == 0
     with served("small", "--condition", CONDITION) as client:
         assert len(records(retrieve(client))) == 2
-        for refused in (chat(client), client.get("/v1/models")):
+        assert client.get("/health").json()["models"] == []
+        for refused in (chat(client), client.get("/v1/models"), client.get(f"/v1/models/{CONDITION}")):
             assert refused.status_code == 404
             assert refused.json()["error"]["message"] == "the run has no generator: only POST /retrieval is served"
 

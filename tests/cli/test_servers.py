@@ -163,6 +163,10 @@ def test_a_body_that_is_too_long_is_refused_before_it_is_sent(servers):
                 assert client.recv(12) == f"HTTP/1.0 {status}".encode()
 
 
+def test_a_request_has_a_minute_to_come(server):
+    assert server.RequestHandlerClass.timeout == 60
+
+
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo", b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Len"])
 def test_half_open_clients_are_gone_after_the_time_limit(server, monkeypatch, sent):
     monkeypatch.setattr(server.RequestHandlerClass, "timeout", 0.3)
