@@ -75,7 +75,7 @@ class Chat(Body):
         given = {name: value for name, value in (self.model_extra or {}).items() if value is not None}
         for name, value in given.items():
             plain, reason = _REFUSED.get(name, ((), ""))
-            if json.dumps(value) in map(json.dumps, plain) or name in _UNUSED:
+            if name in _UNUSED or any(type(value) is type(each) and value == each for each in plain):  # True is not 1
                 continue
             served = " or ".join(map(json.dumps, plain))
             message = f"must be {served}, or left out: {reason}" if plain else "is not served: leave it out"

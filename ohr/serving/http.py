@@ -26,12 +26,14 @@ from ohr.serving.requests import Parameters, Refusal
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names of this machine for itself."""
 
-_OWN = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
+_NAMES = "|".join(re.escape(f"[{name}]" if ":" in name else name) for name in LOOPBACK)
+_OWN = re.compile(rf"({_NAMES})(:[0-9]{{1,5}})?", re.IGNORECASE | re.ASCII)
 _LINE = 1 << 16
 """Bytes of the first line of a request."""
 _LARGEST = 1 << 20
 """Bytes of a request that is read; a conversation of a day has less."""
 _DROPPED = 64 << 20
+"""Bytes that are dropped after the answer."""
 
 _log = logging.getLogger(__name__)
 
@@ -133,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
     def _read_address(self) -> None:
         """Take the address apart; one in the absolute form, as proxies send it, names the host itself."""
         hosts, target = self.headers.get_all("Host", []), self.path
-        self.host = hosts[0].strip() if len(hosts) == 1 else ""
+        self.host = hosts[0].strip(" \t") if len(hosts) == 1 else ""
         if not target.startswith("/"):
             try:
                 parts = urlsplit(target)

@@ -1,5 +1,6 @@
 """`ohr serve`: a finished run answers over HTTP as it has answered its own questions, and refuses what is wrong."""
 
+import functools
 import json
 import os
 import re
@@ -270,6 +271,7 @@ def test_values_that_mean_nothing_special_pass(client, body):
         ({"modalities": ["text", "audio"]}, 'modalities must be ["text"], or left out: answers are text'),
         ({"audio": {"voice": "alloy"}}, "audio is not served: leave it out"),
         ({"store": True}, "store must be false, or left out: no question or answer is kept"),
+        ({"tools": functools.reduce(lambda inner, _: [inner], range(900), [])}, "tools must be []"),
         ({"guided_json": {}}, "guided_json is not served: leave it out"),
         ({"stop": 5}, "stop.str: must be a valid string"),
         ({"stream_options": {"include_usage": "yes"}}, "stream_options.include_usage: must be a valid boolean"),

@@ -120,7 +120,8 @@ def test_names_of_this_machine_are_answered(server, name):
 @pytest.mark.parametrize(
     "name",
     ["localhost:evil.com", "localhost:", "localhost:8x", "localhost:123456", "localhost:٣", "evil.com:localhost", "::1",
-     "[localhost]", "[::1]evil", "[::1]:", "localhost.evil.com", "127.0.0.1.evil.com", "localhost@evil.com", ""],
+     "[localhost]", "[::1]evil", "[::1]:", "localhost.evil.com", "127.0.0.1.evil.com",
+     "localhost@evil.com", "localhost\xa0", "127x0.0.1", ""],
 )  # fmt: skip
 def test_other_names_are_refused(server, name):
     status, text = answer_to(server, b"GET / HTTP/1.1\r\nHost: " + name.encode() + b"\r\n\r\n")
