@@ -7,6 +7,7 @@ OhrError
 │   ├── MissingKey     a server's key is not in the environment
 │   └── PromptError    a judge cannot say what it asks
 ├── DataError      a benchmark's file is missing, damaged or cannot be read
+│   └── PermanentError     what a service answers is not what was asked for, and will not be
 ├── StoreError     the store cannot be read or written
 └── StageError     a stage failed on one item
 """
@@ -40,6 +41,10 @@ class PromptError(PluginError):
 
 class DataError(OhrError):
     """A benchmark's file is missing, damaged or cannot be read."""
+
+
+class PermanentError(DataError):
+    """An item failed, and another try would fail the same way: it is not tried again."""
 
 
 class StoreError(OhrError):

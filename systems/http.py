@@ -13,13 +13,14 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from ohr import extras
-from ohr.contracts import SystemReply, execution
+from ohr.contracts import Server, SystemReply, execution
 from ohr.contracts.system import SPLIT, System
 from ohr.errors import DataError
 from ohr.messages.secrets import without_key, without_passwords
 from ohr.messages.variables import VARIABLE, fill
 from ohr.models.chat_server import announce, check_variable
 from ohr.models.completions import Failure
+from ohr.models.reach import CONNECT, origin
 from ohr.models.tries import Tries
 
 from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, searched, seconds_of, text_of
@@ -174,6 +175,11 @@ class Http(System, kind="http"):
         for name in _variables(self.headers):
             check_variable(f"system {self.kind}", name)
 
+    def servers(self) -> tuple[Server, ...]:
+        """Return the addresses of the service; none where a command may start it."""
+        urls = [step.url for step in self.ingest_steps] + [self.wait.url if self.wait else self.url, self.url]
+        return () if None in urls else tuple(map(Server, dict.fromkeys(origin(url) for url in urls if url)))
+
     def ingest(self, folder: Path, name: str) -> Any:
         """Upload the files, or run the command; returns what questions need."""
         steps = Ingest(self._text, self._masked, self.error, self.ingest_timeout)
@@ -259,12 +265,13 @@ def _once(
     httpx = extras.load("httpx", "openai")
     late = Failure(f"no whole reply within {seconds:g} s from {without_passwords(url.partition('?')[0])[:200]}")
     end, body = monotonic() + seconds, bytearray()
+    limit = httpx.Timeout(seconds, connect=min(seconds, CONNECT))
     with _lock:  # threads that begin together share one client
         client = _client(os.getpid())
     try:
         with ExitStack() as stack:
             more = {"files": parts(stack)} if parts else {}
-            reply = stack.enter_context(client.stream(method, url, headers=headers, timeout=seconds, **request, **more))
+            reply = stack.enter_context(client.stream(method, url, headers=headers, timeout=limit, **request, **more))
             for part in reply.iter_bytes():
                 body += part
                 if len(body) > _LARGEST:

@@ -12,9 +12,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Block, Image, Recognition, execution
+from ohr.contracts import Block, Image, Recognition, Server, execution
 from ohr.messages.secrets import without_key
+from ohr.models.chat_client import start_of
 from ohr.models.chat_server import check_key, key_of
+from ohr.models.reach import without_connection
 from ohr.models.resident import resident
 
 from ..formats.labels import kind_of
@@ -46,9 +48,18 @@ class MineruVlm(StructuredOcr, kind="mineru_vlm"):
         extras.require("mineru_vl_utils", "mineru")
         check_key(f"ocr {self.kind}", self.base_url, self.api_key_env)
 
+    def servers(self) -> tuple[Server, ...]:
+        """Return the server, whose list of models anybody with the key may read."""
+        headers = (("Authorization", f"Bearer ${{{self.api_key_env}}}"),) if self.api_key_env else ()
+        start = start_of(self.base_url, self.model or "opendatalab/MinerU2.5-2509-1.2B")
+        return (Server(self.base_url, "/v1/models", headers, self.model or "", start),)
+
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
         """Read pages, several at once."""
         if not images:
+            return
+        if reasons := without_connection(self.servers()):  # the client would try for long
+            yield from [Recognition(error=reasons[0])] * len(images)
             return
         try:
             client = resident((self.kind, self), self._client, _close)

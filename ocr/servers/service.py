@@ -14,13 +14,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import DocumentView, Image, Recognition, execution
+from ohr.contracts import DocumentView, Image, Recognition, Server, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.messages.secrets import without_key
 from ohr.models.chat_server import check_key, key_of
 from ohr.models.completions import Failure
 from ohr.models.rate_headers import retry_after
+from ohr.models.reach import CONNECT, lost
 from ohr.models.tries import Tries
 
 from ..formats import azure, docling, mistral, paddleocr
@@ -45,6 +46,8 @@ class Call:
         model: that is asked by default, where there are several.
         polls: the reply is a place where the result will be.
         format: of the result, by its name among those of files.
+        about: path of a request that reads nothing.
+        start: a command that starts it on this machine, where it can be.
     """
 
     path: str
@@ -55,6 +58,8 @@ class Call:
     polls: bool = False
     query: Mapping[str, str] = field(default_factory=dict)
     format: FormatName = "azure"
+    about: str = "/health"
+    start: str = ""
 
 
 def _mistral(file: str, is_pdf: bool) -> Mapping[str, Any]:
@@ -81,20 +86,25 @@ CALLS = {
             "stringIndexType": "unicodeCodePoint",
             "features": "formulas",
         },
+        about="/documentintelligence/info?api-version=2024-11-30",
     ),
-    "mistral": Call("/v1/ocr", _mistral, mistral.read, model="mistral-ocr-latest", format="mistral"),
+    "mistral": Call(
+        "/v1/ocr", _mistral, mistral.read, model="mistral-ocr-latest", format="mistral", about="/v1/models"
+    ),
     "docling_serve": Call(
         "/v1/convert/source",
         _docling,
         lambda parsed: docling.read(parsed["document"]["json_content"]),
         ("X-Api-Key", ""),
         format="docling",
+        start="docling-serve run",
     ),
     "paddlex": Call(
         "/layout-parsing",
         lambda file, is_pdf: {"file": file, "fileType": 0 if is_pdf else 1},
         paddleocr.read,
         format="paddleocr",
+        start="paddlex --serve --pipeline PP-StructureV3",
     ),
 }
 
@@ -142,6 +152,13 @@ class Service(StructuredOcr, kind="service"):
             raise PluginError(f"ocr {self.kind}: source: original needs input: pdf")
         check_key(f"ocr {self.kind}", self.base_url, self.api_key_env)
 
+    def servers(self) -> tuple[Server, ...]:
+        """Return the service."""
+        call = CALLS[self.service]
+        name, prefix = call.key
+        headers = ((name, f"{prefix}${{{self.api_key_env}}}"),) if self.api_key_env else ()
+        return (Server(self.base_url, call.about, headers, start=call.start),)
+
     def identity(self) -> Mapping[str, object]:
         """Identify the service, and the reader of its replies."""
         return {**super().identity(), **reader_version(CALLS[self.service].format)}
@@ -154,6 +171,8 @@ class Service(StructuredOcr, kind="service"):
     def recognise_document(self, view: DocumentView) -> Sequence[Recognition]:
         """Read a document with one request; or page by page where images are sent."""
         count = len(view.images)
+        if reason := lost(self.base_url):
+            return [Recognition(error=reason)] * count
         if self.input == "image":
             return list(self.recognise(view.images))
         if self.source == "rendered":
@@ -164,6 +183,8 @@ class Service(StructuredOcr, kind="service"):
         return of_view(view, lambda path, pages: self._read(path.read_bytes(), pages, is_pdf=True))
 
     def _page(self, images: Sequence[Image], place: int) -> Recognition:
+        if reason := lost(self.base_url):  # before the work of making an image
+            return Recognition(error=reason)
         try:
             file = encoded(images[place])
         except Exception as error:  # a benchmark or a noise may raise anything while it makes an image
@@ -190,7 +211,8 @@ class Service(StructuredOcr, kind="service"):
         url = self.base_url.rstrip("/") + call.path
         named = {"model": self.model or call.model} if call.model else {}
         body = {**call.body(b64encode(file).decode(), is_pdf), **named}
-        with httpx.Client(headers=headers, timeout=60.0, follow_redirects=False) as http:
+        limit = httpx.Timeout(60.0, connect=CONNECT)
+        with httpx.Client(headers=headers, timeout=limit, follow_redirects=False) as http:
             send = partial(http.post, url, params=call.query, json=body)
             reply = self._sent(send, end)
             if call.polls:
@@ -199,7 +221,8 @@ class Service(StructuredOcr, kind="service"):
 
     def _sent(self, send: Callable[[], Any], end: float) -> Any:
         asked = (self.base_url, self.model, os.environ.get(self.api_key_env or "", ""))
-        return Tries(self.base_url, asked, self.retries, self.backoff, self._masked).sent(send, end)
+        start = CALLS[self.service].start
+        return Tries(self.base_url, asked, self.retries, self.backoff, self._masked, start).sent(send, end)
 
     def _polled(self, http: Any, reply: Any, end: float) -> Any:
         """Wait for the result at the place that the reply names."""

@@ -1,6 +1,6 @@
 """`ohr check`: whether a spec is right, and can run here."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ohr.dataset.inputs import Inputs
     from ohr.spec.model import Spec
 
+Servers = Annotated[bool, typer.Option("--servers", help="Ask each server whether it is there, with the key.")]
+
 
 def check(
     spec: SpecFile,
@@ -21,16 +23,19 @@ def check(
     limit: Limit = None,
     trust_plugins: Trust = False,
     allow_env: AllowEnv = None,
+    servers: Servers = False,
     as_json: AsJson = False,
 ) -> None:
     """Validate a spec, and check that this machine has what it needs.
 
-    Libraries, models and language packs are looked for; nothing is run, and faults are listed all at once.
+    Libraries, models and language packs are looked for, and servers with --servers; nothing is run, and faults are
+    listed all at once.
     """
     from ohr.dataset.evidence import misplaced, sentence
     from ohr.dataset.inputs import limited
     from ohr.graph.cells import count, not_swapped
     from ohr.messages.variables import hidden
+    from ohr.models.reach import origin, servers_of
     from ohr.runner.power import uncompared
     from ohr.spec.environment import sent
     from ohr.spec.read import read_spec
@@ -38,14 +43,14 @@ def check(
 
     try:
         read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ()), limit)
-        inputs, keyless = _ready(read)
+        inputs, keyless = _ready(read, asks=servers)
     except OhrError as error:
         if not as_json:
             raise
         text = str(error) if isinstance(error, SpecError) else hidden(str(error))
         say_json({"valid": False, "faults": text.splitlines()})
         raise typer.Exit(2) from None
-    counts = count(read)
+    counts, named = count(read), [origin(server.url) for server in servers_of(read.stages())]
     lost = list(misplaced(inputs))
     private = [fault for file in read.plugin_files for fault in private_imports(file)]
     warnings = [*keyless, *sent(read), *private, *inputs.warnings, *uncompared(read), *not_swapped(read)]
@@ -56,6 +61,7 @@ def check(
         "documents": len(inputs.documents),
         "documents_asked": inputs.documents_asked,
         "questions": len(inputs.questions),
+        "servers": dict.fromkeys(named, "answers" if servers else "not asked"),
         "warnings": warnings,
         "misplaced_evidence": [_located(inputs, one) for one in lost],
     }
@@ -68,6 +74,10 @@ def check(
         f"{counted(sum(counts.values()), 'cell')} ({stages}), "
         f"{sized(len(inputs.documents), inputs.documents_asked, len(inputs.questions))}"
     )
+    if named:
+        answer = "answer" if len(named) > 1 else "answers"
+        listed = ", ".join(dict.fromkeys(named))
+        say(f"{listed} {answer}" if servers else f"not asked: {listed}; --servers sends each one request without work")
     say_first("warnings:", warnings)
     say_first("evidence that is not on its page:", [_located(inputs, one) for one in lost])
 
@@ -81,14 +91,20 @@ def _located(inputs: "Inputs", found: "Misplaced") -> str:
     return f"{place}: {text}" if place else text
 
 
-def _ready(spec: "Spec") -> tuple["Inputs", list[str]]:
-    """Read the inputs of the run, and list missing keys; raises an OhrError that lists everything that prevents it."""
+def _ready(spec: "Spec", *, asks: bool) -> tuple["Inputs", list[str]]:
+    """Read the inputs of the run, and list missing keys; raises an OhrError that lists everything that prevents it.
+
+    Args:
+        asks: send each server a request; else the keys of servers may be missing.
+    """
     from ohr.dataset.inputs import read_inputs
+    from ohr.models.reach import faults_of_servers, servers_of
     from ohr.runner.preflight import check_stages
 
     faults = []
     try:
-        keyless = check_stages(spec, asks=False)
+        keyless = check_stages(spec, asks=asks)
+        faults += faults_of_servers(servers_of(spec.stages())) if asks else []
     except OhrError as error:
         faults.append(str(error))
     try:

@@ -1,8 +1,10 @@
 """`ohr serve`: a finished run's pipeline, for a team's own chat or app."""
 
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +29,14 @@ Token = Annotated[
     str | None,
     typer.Option(metavar="VARIABLE", help="Environment variable with the bearer token that every request must have."),
 ]
+CorsOrigins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cors-origin",
+        metavar="ORIGIN",
+        help="Origin whose pages may ask, as https://chat.example; repeat it for more.",
+    ),
+]
 RunStore = Annotated[
     str | None, typer.Option("--store", metavar="DIR", help="Where the run's steps are kept; as the run says.")
 ]
@@ -41,6 +51,7 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = PORT,
     token: Token = None,
+    cors_origin: CorsOrigins = None,
     trust_plugins: Trust = False,
     allow_env: AllowEnv = None,
     store: RunStore = None,
@@ -59,7 +70,8 @@ def serve(
     from ohr.spec.from_manifest import RecordedSpec
     from ohr.store import open_store
 
-    secret, opened = _secret(token, host), open_run(run, runs)
+    about = {"token": _secret(token, host), "origins": _origins(cors_origin or (), token)}
+    opened = open_run(run, runs)
     path, allowed = opened.folder / MANIFEST, allow_env or ()
     recorded = RecordedSpec(opened.manifest, path, trust_plugins=trust_plugins, allow_env=allowed)
     names = {"retriever": retriever, "chunker": chunker, "generator": generator}
@@ -69,14 +81,14 @@ def serve(
         with remembered(Path(place)):
             spec.benchmark.check()
             pipeline = Pipeline(spec, open_store(place))
-        _serve(pipeline, secret, host, port)
+        _serve(pipeline, about, host, port)
 
 
-def _serve(pipeline: "Pipeline", secret: str | None, host: str, port: int) -> None:
+def _serve(pipeline: "Pipeline", about: dict[str, Any], host: str, port: int) -> None:
     from ohr.serving.api import Api
     from ohr.serving.http import open_server, serve_until_interrupted
 
-    server = open_server(type("RunApi", (Api,), {"pipeline": pipeline, "token": secret}), port, host)
+    server = open_server(type("RunApi", (Api,), {"pipeline": pipeline, **about}), port, host)
     address = f"http://{host}:{server.server_port}"
     say(f"{address}/retrieval")
     if pipeline.generator:
@@ -100,3 +112,17 @@ def _secret(variable: str | None, host: str) -> str | None:
     if not token:
         raise typer.BadParameter("--token names an environment variable with the token, and none of that name is set")
     return token
+
+
+def _origins(given: Sequence[str], token: str | None) -> tuple[str, ...]:
+    """Return the origins whose pages may ask; without a token, `*` would show the documents to every page."""
+    for origin in given:
+        if origin == "*" and token is None:
+            raise typer.BadParameter(
+                "--cors-origin '*' lets every page in a browser read the documents: name origins, or add --token"
+            )
+        if origin != "*" and not re.fullmatch(r"https?://[^\s/?#@*]+", origin):
+            raise typer.BadParameter(
+                f"--cors-origin {origin}: an origin is a scheme, a host and maybe a port, as https://chat.example:8443"
+            )
+    return tuple(origin.lower() for origin in given)

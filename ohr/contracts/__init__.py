@@ -31,7 +31,7 @@ from ohr.contracts.metric import (
 from ohr.contracts.noise import ImageNoise, TextNoise
 from ohr.contracts.ocr import ABSENT, AnyOcr, OcrBackend, RecordedOcr
 from ohr.contracts.retrieval import AnyRetriever, Index, PageRetriever, QueryRetriever, Retriever
-from ohr.contracts.stage import Resources, Stage, execution, yaml_keys
+from ohr.contracts.stage import Resources, Server, Stage, execution, yaml_keys
 from ohr.contracts.system import Context, GivenContexts, System, SystemReply
 from ohr.contracts.values import (
     SOURCES,
@@ -49,6 +49,7 @@ from ohr.contracts.values import (
     NoisyImage,
     NoisyText,
     Page,
+    Permanent,
     Prompt,
     Question,
     Recognition,
@@ -109,6 +110,7 @@ __all__ = [
     "PageMetric",
     "PageRetriever",
     "Passage",
+    "Permanent",
     "Picture",
     "Prescribed",
     "Prompt",
@@ -126,6 +128,7 @@ __all__ = [
     "Retriever",
     "ScoringProtocol",
     "Search",
+    "Server",
     "Span",
     "Stage",
     "Steps",

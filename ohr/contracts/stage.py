@@ -1,7 +1,7 @@
 """Parts of every stage: fields that are its YAML keys, a version, requirements, and an identity for the cache."""
 
 from abc import ABC
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import get_annotations
 from typing import Any, ClassVar, Literal, get_args
@@ -37,6 +37,25 @@ class Resources:
             max((each.gpus for each in stages), default=0),
             any(each.alone for each in stages),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that a stage asks over HTTP.
+
+    Args:
+        url: its address; every request goes there or below.
+        path: after `url`, what can be looked at without work and without a change; "" where nothing is known of it.
+        headers: names and values of such a request; `${NAME}` is an environment variable.
+        model: that it must have in the list at `path`; "" where there is no such list.
+        start: a command that starts such a server on this machine; "" where nobody can know it.
+    """
+
+    url: str
+    path: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    model: str = ""
+    start: str = ""
 
 
 class Stage(BaseModel, ABC):
@@ -78,6 +97,10 @@ class Stage(BaseModel, ABC):
     def resources(self) -> Resources:
         """Return what the stage occupies while it is open; override where it loads a model or uses several cores."""
         return Resources()
+
+    def servers(self) -> Sequence[Server]:
+        """Return the servers that it asks; a run looks whether they are there before any work."""
+        return ()
 
     @property
     def patient(self) -> bool:

@@ -140,6 +140,12 @@ Ending = Literal["stop", "length", "repeat"]
 """How a reading ended: by itself, cut at the longest reply, or in a loop that repeats its last words."""
 
 
+class Permanent(str):
+    """Why an item failed, where another try would fail the same way: it is not tried again."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Recognition:
     """The text that an OCR engine read on one page; a page on which it failed has an `error` and no text.

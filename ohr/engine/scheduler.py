@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from time import monotonic
 
+from ohr.contracts import Permanent
 from ohr.engine.executors.aside import Aside
 from ohr.engine.executors.base import Executor, NodeLost
 from ohr.engine.lanes import Lane, Task
@@ -216,8 +217,7 @@ class Scheduler(Planner):
             self._finish(task)
             return
         for name, why in result.errors.items():
-            task.attempts[name] += self.retries + 1 if task.step.work.posted else 1  # the next run asks again
-            task.errors[name] = why
+            self._note(task, name, why)
         self._try_again(task, list(result.errors))
 
     def _failed(self, task: Task, why: str, *, lost: bool = False) -> None:
@@ -227,9 +227,14 @@ class Scheduler(Planner):
         left = [name for name in ready.outputs if name not in there and name not in ready.skip]
         blamed = left[:1] if lost and task.step.work.one_by_one else left
         for name in blamed:
-            task.attempts[name] += 1
-            task.errors[name] = why
+            self._note(task, name, why)
         self._try_again(task, left)
+
+    def _note(self, task: Task, name: str, why: str) -> None:
+        """Note a failed attempt, which is the last of this run where another one would fail the same way."""
+        is_last = task.step.work.posted or isinstance(why, Permanent)
+        task.attempts[name] += self.retries + 1 if is_last else 1
+        task.errors[name] = why
 
     def _try_again(self, task: Task, left: Sequence[str]) -> None:
         if any(task.attempts[name] <= self.retries for name in left):

@@ -1,5 +1,6 @@
 """A session: what every phase of a run shares."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,9 +12,12 @@ from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.setup import Setup
+from ohr.models.reach import servers_of, without_connection
 from ohr.spec.model import Spec
 from ohr.store import Store
 from ohr.work.step import Context
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,12 @@ class Session:
 
     @contextmanager
     def started(self, spec: Spec) -> Iterator["Session"]:
-        """Start the executor for a spec; it is stopped at the end, whatever happens."""
+        """Look for the servers of a spec, and start the executor; it is stopped at the end, whatever happens."""
         if self.executor is None:
             yield self
             return
+        for line in without_connection(servers_of(spec.stages())):
+            _log.warning("%s. What needs it and is not in the store fails unless it answers by then", line)
         limits = spec.limits
         memory = None if limits.memory_gb is None else int(limits.memory_gb * 2**30)
         inputs = replace(self.inputs, warnings=())

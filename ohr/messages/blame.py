@@ -4,7 +4,8 @@ from inspect import getsourcefile, getsourcelines
 from pathlib import Path
 from traceback import extract_tb
 
-from ohr.errors import OhrError
+from ohr.contracts.values import Permanent
+from ohr.errors import OhrError, PermanentError
 
 _OF_CODE = (AttributeError, TypeError, NameError)
 
@@ -19,7 +20,8 @@ def fault_of(error: BaseException, *plugins: object) -> str:
     of_code = isinstance(error, _OF_CODE) or type(error).__name__ == "BrokenContract"
     places = (place(error, type(plugin)) for plugin in plugins) if of_code else ()
     at = next(filter(None, places), "")
-    return f"{text} ({at})" if at else text
+    reason = f"{text} ({at})" if at else text
+    return Permanent(reason) if isinstance(error, PermanentError) else reason
 
 
 def place(error: BaseException, plugin: type) -> str:

@@ -7,11 +7,12 @@ from time import monotonic
 from typing import Any
 
 from ohr import extras
-from ohr.contracts import Completion
+from ohr.contracts import Completion, Permanent
 from ohr.messages.secrets import without_key
 from ohr.models.allowance import Allowance, Sent, new_turn
-from ohr.models.completions import LARGEST, Failure, completion_of, excerpt
+from ohr.models.completions import LARGEST, Failure, completion_of, excerpt, is_too_long
 from ohr.models.rate_headers import retry_after
+from ohr.models.reach import cause, has_met, lose, lost, met, port_of
 from ohr.models.request_size import size_of
 from ohr.models.waiting import waits
 
@@ -85,13 +86,16 @@ class ChatClient:
             reason = f"not asked: {_SERIES} prompts in a row failed: {self.series}"
             return Completion("", finish="error", error=reason)
         asked = (self.url, self.model, self.key)
-        if reason := refused(*asked):
+        if reason := refused(*asked) or lost(self.url):
             return Completion("", finish="error", error=reason)
         try:
             completion = await self._in_time(await self._made(body, slow=slow), opening)
         except Failure as failure:
             self.failed = self.failed + 1 if failure.series and failure.series == self.series else bool(failure.series)
             self.series, reason = failure.series, noted(*asked, str(failure), refusal=failure.refused)
+            if failure.unreached:
+                reason = lose(self.url, failure.unreached, start_of(self.url, self.model))
+            reason = Permanent(reason) if failure.permanent else reason
             return Completion("", seconds=anyio.current_time() - began, finish="error", error=reason)
         self.series, self.failed = "", 0
         noted(*asked, "")
@@ -158,16 +162,22 @@ class ChatClient:
             async with self.http.stream("POST", url, json=body, headers=headers) as response:
                 text = self._masked((await _read(response)).decode("utf-8-sig", "surrogateescape"))
         except httpx.RequestError as error:
-            reason = self._masked(str(error)) or type(error).__name__
-            raise Failure(f"cannot reach {self.url}: {reason}", f"cannot reach {self.url}", 0.0) from error
+            is_unreached = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            reason = self._masked(cause(error) if is_unreached else str(error)) or type(error).__name__
+            wait, unreached = (0.0 if has_met(self.url) else None, reason) if is_unreached else (0.0, "")
+            series = f"cannot reach {self.url}"
+            raise Failure(f"{series}: {reason}", series, wait, unreached=unreached) from error
+        met(self.url)
         status, reply.status, reply.headers = response.status_code, response.status_code, response.headers
         if status != 200:
             refused = status in REFUSED or (status == _BUSY and "insufficient_quota" in text)
             hint = "; " + self._about_key() if status in (401, 403) else ""
-            wait = retry_after(response.headers) if passes(status) and not refused else None
+            permanent = not (passes(status) or refused) or (status != _BUSY and is_too_long(text))
+            wait = None if permanent or refused else retry_after(response.headers)
             asks_to_wait = status == _BUSY and wait  # it is well, and has a limit
             series = "" if status in _ABOUT_THE_PROMPT or asks_to_wait else f"server answered {status}"
-            raise Failure(f"server answered {status}: {excerpt(text)}{hint}", series, wait, refused=refused)
+            problem = f"server answered {status}: {excerpt(text)}{hint}"
+            raise Failure(problem, series, wait, refused=refused, permanent=permanent)
         completion = completion_of(text, round(anyio.current_time() - began, 4), opening)
         reply.tokens = completion.tokens_in, completion.tokens_out
         return completion
@@ -213,6 +223,11 @@ def noted(url: str, model: str, key: str, reason: str, *, refusal: bool = False)
         return reason
     _refusals[url, model, key] = count + 1, monotonic(), first or reason
     return first or reason
+
+
+def start_of(url: str, model: str) -> str:
+    """Return a command that starts a chat server with a model."""
+    return f"vllm serve {model} --port {port_of(url)}"
 
 
 def passes(status: int) -> bool:

@@ -8,17 +8,17 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
-from ipaddress import ip_address
 from typing import Annotated, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
 from ohr import extras
-from ohr.contracts import execution
+from ohr.contracts import Server, execution
 from ohr.errors import MissingKey, PluginError
 from ohr.models.allowance import allowance
-from ohr.models.chat_client import ChatClient
+from ohr.models.chat_client import ChatClient, start_of
+from ohr.models.reach import CONNECT, is_here
 
 _log = logging.getLogger(__name__)
 _AHEAD = 16
@@ -50,6 +50,12 @@ class ChatServer(BaseModel):
     def patient(self) -> bool:
         """Whether it waits for its turn under a limit per minute."""
         return self.requests_per_minute is not None or self.tokens_per_minute is not None
+
+    def servers(self) -> tuple[Server, ...]:
+        """Return the server, whose list of models anybody with the key may read."""
+        headers = (("Authorization", f"Bearer ${{{self.api_key_env}}}"),) if self.api_key_env else ()
+        start = start_of(self.base_url, self.model)
+        return (Server(self.base_url, "/models", headers, self.model, start),)
 
     def check_server(self, owner: str) -> None:
         """Raise when a library or the key is missing, or when the key cannot be one; asks the server nothing.
@@ -86,7 +92,9 @@ class ChatServer(BaseModel):
             safe = self.base_url.startswith("https")
             # at each request the pool looks at every idle connection; to open one without TLS costs less than that
             pool = httpx.Limits(max_connections=None, max_keepalive_connections=None if safe else _IDLE)
-            http = httpx.AsyncClient(timeout=None, limits=pool, verify=safe)  # to read certificates takes 20 ms
+            http = httpx.AsyncClient(
+                timeout=httpx.Timeout(None, connect=CONNECT), limits=pool, verify=safe
+            )  # to read certificates takes 20 ms
             per_minute = (self.requests_per_minute, self.tokens_per_minute)
             settings = (self.timeout, self.retries, self.backoff, allowance(self.base_url, self.model, key, per_minute))
             client = ChatClient(http, self.base_url, self.model, key, self.api_key_env, *settings)
@@ -154,10 +162,5 @@ def key_of(owner: str, url: str, variable: str | None) -> str:
 @cache  # once per process and server
 def announce(owner: str, variable: str, url: str) -> None:
     """Warn where a key goes that leaves this machine: the spec that names both may be a stranger's."""
-    host = urlsplit(url).hostname or url
-    try:
-        is_here = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # a name
-        is_here = False
-    if not is_here:
+    if not is_here(url):
         _log.warning("%s: sends the key in %s to %s", owner, variable, url)

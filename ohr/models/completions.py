@@ -1,6 +1,7 @@
 """Replies of the chat API as completions, and what is known of a request that has none."""
 
 import json
+import re
 from typing import Any, Literal
 
 from ohr.contracts import Completion
@@ -11,6 +12,15 @@ _CUT = frozenset({"length", "max_tokens", "model_length", "max_length", "max_out
 _FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
 """Names of the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error, and where
 a server says nothing the reply is whole."""
+_STREAM = re.compile(r"\s*(data|event|id|retry)?:")
+"""How an event stream begins."""
+_TOO_LONG = re.compile(
+    r"context[_ ](length|size|window)|maximum (context|sequence|input|prompt|token)|too many (input )?tokens"
+    r"|(prompt|input|request|message|sequence|text)s? (is|are|was)? ?too (long|large|big)"
+    r"|exceeds? (the |its |your )?(\w+ ){0,3}(context|limit of \d+ tokens)|reduce the length|input length",
+    re.IGNORECASE,
+)
+"""How servers say that a prompt does not fit: vLLM, SGLang, llama.cpp, Ollama, TGI, LM Studio, and hosted ones."""
 LARGEST = 4 << 20
 """Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
 
@@ -24,13 +34,24 @@ class Failure(Exception):
         wait: seconds before another try; None if another try would fail the same way.
         refused: the key is refused, whatever it is asked.
         status: of the server's reply; 0 where there was none.
+        permanent: another try would fail the same way, in this run and whatever tries it.
+        unreached: why there was no connection; "" where there was one.
     """
 
     def __init__(
-        self, reason: str, series: str = "", wait: float | None = None, *, refused: bool = False, status: int = 0
+        self,
+        reason: str,
+        series: str = "",
+        wait: float | None = None,
+        *,
+        refused: bool = False,
+        status: int = 0,
+        permanent: bool = False,
+        unreached: str = "",
     ) -> None:
         super().__init__(reason)
         self.series, self.wait, self.refused, self.status = series, wait, refused, status
+        self.permanent, self.unreached = permanent, unreached
 
 
 def completion_of(text: str, seconds: float, opening: str) -> Completion:
@@ -45,14 +66,24 @@ def completion_of(text: str, seconds: float, opening: str) -> Completion:
     try:
         text.encode()  # not UTF-8 where this fails
         reply = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        is_stream = bool(_STREAM.match(text))
+        what = "an event stream, which was not asked for: " if is_stream else ""
+        raise _no_completion(text, what, permanent=is_stream) from error
+    if isinstance(reply, dict) and not reply.get("choices"):  # an error may pass, a reply without one is as it is
+        fault = reply.get("error")
+        raise _no_completion(text, permanent=not fault or is_too_long(json.dumps(fault)))
+    try:
         choice = reply["choices"][0]
+        if "message" not in choice and isinstance(choice.get("text"), str):
+            raise _no_completion(text, "a completion of text, from an API without chat: ", permanent=True)
         reason = choice.get("finish_reason")
         ending = reason.lower() if isinstance(reason, str) else ""
         message = choice.get("message", {} if ending in _CUT else None)
         content, refusal = _text(message.get("content")), message.get("refusal") or ending in _FILTERED
         usage = reply.get("usage")
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise Failure(f"not a chat completion: {excerpt(text)}", "not a chat completion", 0.0) from error
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise _no_completion(text) from error
     if refusal:
         why = refusal if isinstance(refusal, str) else "content filter"
         raise Failure(f"the model refused to answer: {excerpt(why)}")
@@ -64,6 +95,16 @@ def completion_of(text: str, seconds: float, opening: str) -> Completion:
     model = reply.get("model")
     named = model if isinstance(model, str) else ""
     return Completion(content.removeprefix(opening), *counts, seconds, finish, model=named)
+
+
+def _no_completion(text: str, what: str = "", *, permanent: bool = False) -> Failure:
+    series = "not a chat completion"
+    return Failure(f"{series}: {what}{excerpt(text)}", series, None if permanent else 0.0, permanent=permanent)
+
+
+def is_too_long(text: str) -> bool:
+    """Report whether a server says that a prompt does not fit into its model's context."""
+    return bool(_TOO_LONG.search(text))
 
 
 def _text(content: Any) -> str:

@@ -9,6 +9,7 @@ from ohr import extras
 from ohr.models.chat_client import REFUSED, noted, passes, refused
 from ohr.models.completions import Failure
 from ohr.models.rate_headers import retry_after
+from ohr.models.reach import cause, has_met, lose, lost, met
 
 _NOT_DONE = frozenset({429, 503})
 """Status codes of requests that were not carried out."""
@@ -24,6 +25,7 @@ class Tries:
         retries: further tries of a failing request.
         backoff: seconds before the first further try; doubled each time.
         masked: makes a text short, and removes the key from it.
+        start: a command that starts such a server, for messages.
     """
 
     place: str
@@ -31,6 +33,7 @@ class Tries:
     retries: int
     backoff: float
     masked: Callable[[str], str]
+    start: str = ""
 
     def sent(self, send: Callable[[], Any], end: float, *, repeatable: bool = True) -> Any:
         """Send a request until it is accepted, the tries are used up, or the time is.
@@ -44,12 +47,13 @@ class Tries:
             Failure: it was not accepted.
         """
         httpx = extras.load("httpx", "openai")
-        if known := refused(*self.asked):
+        if known := refused(*self.asked) or lost(self.place):
             raise Failure(known, refused=True)
         for turn in range(self.retries + 1):
-            status = 0
+            status, unreached = 0, ""
             try:
                 reply = send()
+                met(self.place)
                 status = reply.status_code
                 if status < 300:
                     noted(*self.asked, "")
@@ -59,11 +63,16 @@ class Tries:
                     raise Failure(noted(*self.asked, problem, refusal=True), refused=True, status=status)
                 again = passes(status) and (repeatable or status in _NOT_DONE)
                 wait = retry_after(reply.headers) if again else None
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                unreached = self.masked(cause(error))
+                wait = 0.0 if has_met(self.place) else None
             except httpx.RequestError as error:
                 problem = f"cannot reach {self.place}: {self.masked(str(error)) or type(error).__name__}"
-                wait = 0.0 if repeatable or isinstance(error, httpx.ConnectError) else None
+                wait = 0.0 if repeatable else None
             pause = max(wait or 0.0, self.backoff * 2**turn)
             if wait is None or turn == self.retries or monotonic() + pause >= end:
                 break
             sleep(pause)
+        if unreached:
+            problem = lose(self.place, unreached, self.start)
         raise Failure(problem, status=status)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from ohr.report.headlines import kind
 from ohr.report.lead import named_noise
 from ohr.results.derived.losses import Loss
 from ohr.results.run import Row, Run
@@ -73,7 +74,8 @@ def _pipeline(row: Row) -> tuple[str, str, str]:
 
 def found_sentence(found: PagesFound, losses: Sequence[Loss], reference: str) -> str:
     """Return how many right pages are found on clean text, and under the condition that finds fewest, or else most."""
-    names = {loss.condition: named_noise(loss) for loss in losses}
+    failed = {loss.condition for loss in losses if loss.stage == "retrieval" and kind(loss) == "failed"}
+    names = {loss.condition: named_noise(loss) for loss in losses if loss.condition not in failed}
     noisy = {condition: share for condition, share in found.shares.items() if condition in names}
     system = found.pipeline[1] or "the system"
     first = f"{system}'s first hit" if found.depth == 1 else f"among {system}'s first {found.depth} hits"

@@ -6,59 +6,43 @@ https://platform.openai.com/docs/api-reference/chat the second, of which one ans
 
 import hmac
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from math import inf
 from time import time
 from typing import Annotated, Any, TypeVar
+from urllib.parse import unquote
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from ohr.files.json_input import parse_json
-from ohr.messages.blame import fault_of
-from ohr.messages.variables import hidden
+from ohr.contracts import Completion
 from ohr.registry import choices
-from ohr.serving.http import Handler, Refusal
+from ohr.serving.chat import Body, Chat
+from ohr.serving.http import Handler, Verbs
 from ohr.serving.pipeline import Pipeline
+from ohr.serving.requests import Refusal, json_of
 
 B = TypeVar("B", bound=BaseModel)
 
+UNUSED = "X-Ohr-Unused"
+"""The header of a chat's answer that names the fields of the request which changed nothing."""
 
-class _Body(BaseModel):
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+_PIECE = 40
+"""Characters of a piece of a streamed answer."""
 
 
-_Words = Annotated[str, Field(pattern=r"\S")]
-
-
-class _Setting(_Body):
+class _Setting(Body):
     top_k: Annotated[int | None, Field(gt=0)] = None
     score_threshold: float | None = None
 
 
-class _Retrieval(_Body):
+class _Retrieval(Body):
     knowledge_id: str
-    query: _Words
+    query: Annotated[str, Field(pattern=r"\S")]
     retrieval_setting: _Setting = _Setting()
     metadata_condition: dict[str, Any] | None = None
-
-
-class _Part(_Body):
-    type: str
-    text: str = ""
-
-
-class _Message(_Body):
-    role: str
-    content: str | list[_Part] | None = None
-
-
-class _Chat(_Body):
-    model: str
-    messages: Annotated[list[_Message], Field(min_length=1)]
-    stream: bool | None = None
-    stream_options: dict[str, Any] | None = None
-    n: int | None = None
 
 
 class Api(Handler):
@@ -67,52 +51,71 @@ class Api(Handler):
     pipeline: Pipeline
     token: str | None
     """The bearer token of every request; without one only requests under a name of this machine are served."""
-    timeout = 60  # seconds without a byte of a request
+    origins: tuple[str, ...] = ()
+    """Origins whose pages a browser may let read answers; `*` for all."""
 
-    def do_GET(self) -> None:
-        """Answer a request."""
-        try:
-            self._answer(self.body() if self.command == "POST" else b"")
-        except Refusal as refusal:
-            self._refuse(refusal)
-        except (ConnectionError, TimeoutError):
-            self.close_connection = True
-        except Exception as error:  # retrievers, generators and benchmarks may raise anything
-            self._refuse(Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, hidden(fault_of(error))))
-
-    do_POST = do_GET
-
-    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
-        """Refuse what is no request, or has another verb."""
-        self._refuse(Refusal(HTTPStatus(code), message or HTTPStatus(code).phrase))
-
-    def _answer(self, body: bytes) -> None:
-        self._admit()
-        routes = {
-            ("POST", "/retrieval"): self._retrieve,
-            ("POST", "/v1/chat/completions"): self._chat,
-            ("GET", "/v1/models"): self._models,
+    def routes(self) -> Verbs:
+        """Return what answers at the address."""
+        places: dict[str, Verbs] = {
+            "/retrieval": {"POST": self._retrieve},
+            "/v1/chat/completions": {"POST": self._chat},
+            "/v1/models": {"GET": self._models},
+            "/health": {"GET": self._health},
+            "/": {"GET": self._health},
         }
-        path = self.path.partition("?")[0].rstrip("/")
-        if (self.command, path) not in routes:
-            listed = ", ".join(map(" ".join, routes))
-            raise Refusal(HTTPStatus.NOT_FOUND, f"{self.command} {path}: there is nothing here, only {listed}")
-        routes[self.command, path](body)
+        path = self.address.rstrip("/") or "/"
+        if (name := path.removeprefix("/v1/models/")) != path:
+            places[path] = {"GET": lambda _: self._model(unquote(name))}
+        if path not in places:
+            raise Refusal(HTTPStatus.NOT_FOUND, f"{path}: there is nothing here, only {', '.join(places)}")
+        return {**places[path], "OPTIONS": self._preflight} if self.origins else places[path]
 
-    def _admit(self) -> None:
+    def admit(self) -> None:
         """Refuse strangers, and pages in a browser here that send what they may send to any address unasked."""
         if self.token is None:
-            if not self.is_for_this_machine:
-                raise Refusal(HTTPStatus.FORBIDDEN, "this address is for this machine only")
-        else:
-            scheme, _, given = self.headers.get("Authorization", "").partition(" ")
-            if scheme.lower() != "bearer" or not given:
-                message = "Invalid Authorization header format. Expected 'Bearer <token>'."
-                raise Refusal(HTTPStatus.UNAUTHORIZED, message, 1001, "invalid_api_key")
-            if not hmac.compare_digest(given.strip().encode("latin-1"), self.token.encode()):  # bytes as they were sent
-                raise Refusal(HTTPStatus.UNAUTHORIZED, "The token is not the server's.", 1002, "invalid_api_key")
+            super().admit()
+        elif self.command != "OPTIONS":  # with which browsers send no token
+            self._check_token(self.token)
         if self.command == "POST" and self.headers.get_content_type() != "application/json":
             raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the Content-Type must be application/json")
+
+    def _check_token(self, token: str) -> None:
+        scheme, _, given = self.headers.get("Authorization", "").partition(" ")
+        number, message = 1002, "The token is not the server's."
+        if scheme.lower() != "bearer" or not given:
+            number, message = 1001, "Invalid Authorization header format. Expected 'Bearer <token>'."
+        elif hmac.compare_digest(given.strip().encode("latin-1"), token.encode()):  # bytes as they were sent
+            return
+        headers = {"WWW-Authenticate": "Bearer"}
+        raise Refusal(HTTPStatus.UNAUTHORIZED, message, number, "invalid_api_key", headers)
+
+    def _preflight(self, body: bytes) -> None:  # noqa: ARG002 # as of the other routes
+        """Report to a browser that a page of another origin may ask."""
+        if "Origin" in self.headers and not self._origin:
+            raise Refusal(HTTPStatus.FORBIDDEN, "pages of this origin are not answered: --cors-origin names others")
+        verbs = ", ".join(self.routes())
+        headers = {"Allow": verbs, "Access-Control-Allow-Methods": verbs}
+        self.begin(HTTPStatus.NO_CONTENT, {**headers, "Access-Control-Allow-Headers": "Authorization, Content-Type"})
+
+    @property
+    def _origin(self) -> str:
+        """The origin that may read the answer; "" for none."""
+        origin = self.headers.get("Origin", "")
+        return "*" if "*" in self.origins else origin if origin in self.origins else ""
+
+    def end_headers(self) -> None:
+        """End the head of an answer with who may read it."""
+        if self.origins:
+            self.send_header("Vary", "Origin")
+        if self._origin:
+            self.send_header("Access-Control-Allow-Origin", self._origin)
+            self.send_header("Access-Control-Expose-Headers", UNUSED)
+        super().end_headers()
+
+    def _health(self, body: bytes) -> None:  # noqa: ARG002
+        names = list(self.pipeline.names)
+        models = names if self.pipeline.generator else []
+        self._send({"status": "ok", "run": self.pipeline.run, "knowledge_ids": names, "models": models})
 
     def _retrieve(self, body: bytes) -> None:
         asked = _parsed(body, _Retrieval)
@@ -134,35 +137,58 @@ class Api(Handler):
         ]
         self._send({"records": records})
 
-    def _models(self, body: bytes) -> None:  # noqa: ARG002 # as of the other routes
+    def _models(self, body: bytes) -> None:  # noqa: ARG002
         self._need_generator()
-        about = {"object": "model", "created": int(time()), "owned_by": "ohr"}
-        self._send({"object": "list", "data": [{"id": name, **about} for name in self.pipeline.names]})
+        self._send({"object": "list", "data": [_about_model(name) for name in self.pipeline.names]})
+
+    def _model(self, name: str) -> None:
+        self._need_generator()
+        self._need("model", name, code="model_not_found")
+        self._send(_about_model(name))
 
     def _chat(self, body: bytes) -> None:
         self._need_generator()
-        asked = _parsed(body, _Chat)
+        asked = _parsed(body, Chat)
         self._need("model", asked.model, code="model_not_found")
-        if asked.n not in (None, 1):
-            raise Refusal(HTTPStatus.BAD_REQUEST, "n must be 1: the run's generator answers once")
-        reply, answer = self.pipeline.answer(asked.model, _question(asked.messages))
+        unused, question = asked.unused(), asked.question()
+        headers = {UNUSED: ", ".join(unused)} if unused else {}
         about = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time()), "model": asked.model}
-        counts = {"prompt_tokens": reply.tokens_in, "completion_tokens": reply.tokens_out}
-        usage = {**counts, "total_tokens": sum(counts.values())}
-        message = {"role": "assistant", "content": answer}
-        if not asked.stream:
-            choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish}
-            self._send({**about, "object": "chat.completion", "choices": [choice], "usage": usage})
+        if asked.stream:
+            self._stream(asked, question, {**about, "object": "chat.completion.chunk"}, headers)
             return
-        pieces: list[dict[str, Any]] = [
-            {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-            for delta, finish in ((message, None), ({}, reply.finish))
-        ]
-        if (asked.stream_options or {}).get("include_usage"):
-            pieces.append({"choices": [], "usage": usage})
-        lines = [json.dumps({**about, "object": "chat.completion.chunk", **piece}) for piece in pieces]
-        stream = "".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"])
-        self.send(HTTPStatus.OK, "text/event-stream", stream.encode())
+        reply, answer = self._reply(asked, question)
+        message = {"role": "assistant", "content": answer}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish}
+        whole = {**about, "object": "chat.completion", "choices": [choice], "usage": _usage(reply)}
+        self._send(whole, headers=headers)
+
+    def _stream(self, asked: Chat, question: str, about: dict[str, Any], headers: dict[str, str]) -> None:
+        """Send an answer in pieces; its head goes first, so that the client sees that it is being worked on."""
+
+        def send(choices: list[dict[str, Any]], **more: Any) -> None:
+            self.write(f"data: {json.dumps({**about, 'choices': choices, **more})}\n\n".encode())
+
+        def send_piece(finish: str | None = None, **delta: str) -> None:
+            send([{"index": 0, "delta": delta, "finish_reason": finish}])
+
+        self.begin(HTTPStatus.OK, {"Content-Type": "text/event-stream", **headers})
+        send_piece(role="assistant", content="")
+        try:
+            reply, answer = self._reply(asked, question)
+        except (Exception, SystemExit) as error:  # plugins may raise anything
+            self.write(f"data: {json.dumps(_error(Refusal.of(error)))}\n\n".encode())
+        else:
+            for start in range(0, len(answer), _PIECE):
+                send_piece(content=answer[start : start + _PIECE])
+            send_piece(reply.finish)
+            if asked.stream_options and asked.stream_options.include_usage:
+                send([], usage=_usage(reply))
+        self.write(b"data: [DONE]\n\n")
+
+    def _reply(self, asked: Chat, question: str) -> tuple[Completion, str]:
+        reply, answer = self.pipeline.answer(asked.model, question)
+        cut = asked.cut(answer)
+        return reply if cut == answer else replace(reply, finish="stop"), cut
 
     def _need(self, key: str, name: str, number: int = 0, code: str | None = None) -> None:
         if name not in (names := self.pipeline.names):
@@ -173,38 +199,37 @@ class Api(Handler):
         if self.pipeline.generator is None:
             raise Refusal(HTTPStatus.NOT_FOUND, "the run has no generator: only POST /retrieval is served")
 
-    def _refuse(self, refusal: Refusal) -> None:
-        if getattr(self, "path", "").startswith("/retrieval"):
-            self._send({"error_code": refusal.number, "error_msg": str(refusal)}, refusal.status)
-            return
-        kind = "server_error" if refusal.status >= HTTPStatus.INTERNAL_SERVER_ERROR else "invalid_request_error"
-        error = {"message": str(refusal), "type": kind, "param": None, "code": refusal.code}
-        self._send({"error": error}, refusal.status)
+    def refuse(self, refusal: Refusal) -> None:
+        """Send the reason why a request is not served, in the form of the API."""
+        of_knowledge = {"error_code": refusal.number, "error_msg": str(refusal)}
+        error = of_knowledge if self.address.startswith("/retrieval") else _error(refusal)
+        self._send(error, refusal.status, refusal.headers)
 
-    def _send(self, value: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
-        self.send(status, "application/json", json.dumps(value).encode())
+    def _send(self, value: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> None:
+        self.send(status, "application/json", json.dumps(value).encode(), headers)
+
+
+def _error(refusal: Refusal) -> dict[str, Any]:
+    """Return an error of the chat API."""
+    kind = "server_error" if refusal.status >= HTTPStatus.INTERNAL_SERVER_ERROR else "invalid_request_error"
+    return {"error": {"message": str(refusal), "type": kind, "param": None, "code": refusal.code}}
+
+
+def _about_model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": int(time()), "owned_by": "ohr"}
+
+
+def _usage(reply: Completion) -> dict[str, int]:
+    counts = {"prompt_tokens": reply.tokens_in, "completion_tokens": reply.tokens_out}
+    return {**counts, "total_tokens": sum(counts.values())}
 
 
 def _parsed(body: bytes, model: type[B]) -> B:
     try:
-        return model.model_validate(parse_json(body))
+        return model.model_validate(json_of(body))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the request"
         reason = {"string_pattern_mismatch": "must not be empty", "missing": "is required"}.get(first["type"])
         message = f"{place}: {reason or first['msg'].replace('Input should be', 'must be')}"
         raise Refusal(HTTPStatus.BAD_REQUEST, message) from None
-    except ValueError as error:
-        raise Refusal(HTTPStatus.BAD_REQUEST, f"the request is not JSON: {error}") from None
-
-
-def _question(messages: list[_Message]) -> str:
-    """Return the text of the user's last message."""
-    content = next((message.content for message in reversed(messages) if message.role == "user"), None)
-    if isinstance(content, list):
-        if other := next((part.type for part in content if part.type != "text"), None):
-            raise Refusal(HTTPStatus.BAD_REQUEST, f"messages: a part is {other[:50]!r}, and only text is read")
-        content = "\n".join(part.text for part in content)
-    if not content or content.isspace():
-        raise Refusal(HTTPStatus.BAD_REQUEST, "messages: the last message of the user is the question; there is none")
-    return content

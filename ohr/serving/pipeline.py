@@ -73,7 +73,7 @@ class Pipeline:
     def __init__(self, spec: Spec, store: Store) -> None:
         self._store, self._inputs = store, read_inputs(spec)
         self._lock, self._context = Lock(), copy_context()
-        self._base, self.retriever = spec.knowledge_bases[0].name, spec.retrievers[0].stage
+        self.run, self._base, self.retriever = spec.name, spec.knowledge_bases[0].name, spec.retrievers[0].stage
         self.generator = spec.generators[0].stage if spec.generators else None
         for stage in filter(None, (self.retriever, self.generator)):
             stage.check()

@@ -179,7 +179,7 @@ def storable(text: str) -> str:
 def _escaped(text: str) -> str:
     """Write control characters as Python does, since a terminal would obey them; very long texts lose their end."""
     shown = (sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text[:_LONGEST_ERROR])
-    return "".join(shown) + "…" * (len(text) > _LONGEST_ERROR)
+    return type(text)("".join(shown) + "…" * (len(text) > _LONGEST_ERROR))  # as permanent as it was
 
 
 def _count(value: Any) -> int:

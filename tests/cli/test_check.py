@@ -80,6 +80,7 @@ def test_a_right_spec_as_json(ohr):
         "documents",
         "documents_asked",
         "questions",
+        "servers",
         "warnings",
         "misplaced_evidence",
     }
@@ -236,3 +237,34 @@ def test_a_plugin_file_that_imports_what_is_private_is_warned_of(ohr, home, edit
         in result.stdout
     )
     assert "bm25" not in result.stdout
+
+
+SERVED = """\
+name: served
+benchmark: {kind: mini, languages: [en]}
+knowledge_bases: [{name: clean}]
+generators: [{kind: openai, base_url: "http://127.0.0.1:9/v1", model: m}]
+retrievers: [{kind: bm25}]
+evaluate: [overall]
+"""
+
+
+def test_servers_are_asked_only_where_that_is_wanted(ohr, home):
+    (home / "served.yaml").write_text(SERVED)
+    result = ohr("check", "served.yaml")
+    assert result.exit_code == 0
+    assert "not asked: http://127.0.0.1:9; --servers sends each one request without work" in result.stdout
+    assert json.loads(ohr("check", "served.yaml", "--json").stdout)["servers"] == {"http://127.0.0.1:9": "not asked"}
+    asked = ohr("check", "served.yaml", "--servers")
+    assert asked.exit_code == 2
+    refused(
+        asked,
+        "cannot reach http://127.0.0.1:9: Connection refused; start it, for example with `vllm serve m --port 9`",
+    )
+
+
+def test_a_server_that_answers_is_named(ohr, home, chat_server):
+    (home / "served.yaml").write_text(SERVED.replace("http://127.0.0.1:9/v1", chat_server.url))
+    place = chat_server.url.removesuffix("/v1")
+    assert f"{place} answers" in ohr("check", "served.yaml", "--servers").stdout
+    assert json.loads(ohr("check", "served.yaml", "--servers", "--json").stdout)["servers"] == {place: "answers"}

@@ -1,5 +1,6 @@
 """`ohr serve`: a finished run answers over HTTP as it has answered its own questions, and refuses what is wrong."""
 
+import functools
 import json
 import os
 import re
@@ -11,13 +12,16 @@ import sys
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 
 import httpx
 import pytest
 
 from ohr.cli import serve as command_module
+from ohr.errors import StageError
 from ohr.results.run import Run
 from ohr.serving import http as serving_http
+from ohr.serving.pipeline import Pipeline
 
 from ..conftest import serving
 from .conftest import SPEC, command
@@ -171,10 +175,114 @@ def test_a_streamed_answer_is_the_same_answer(client):
     assert reply.headers["content-type"] == "text/event-stream"
     lines = reply.text.split("\n\n")
     assert lines[-2:] == ["data: [DONE]", ""]
-    first, last, usage = (json.loads(line.removeprefix("data: ")) for line in lines[:-2])
-    assert first["choices"][0]["delta"] == whole["choices"][0]["message"]
+    assert "content-length" not in reply.headers
+    first, *pieces, last, usage = (json.loads(line.removeprefix("data: ")) for line in lines[:-2])
+    assert first["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    deltas = [piece["choices"][0]["delta"]["content"] for piece in pieces]
+    assert len(deltas) > 1
+    assert "".join(deltas) == whole["choices"][0]["message"]["content"]
     assert (last["choices"][0]["delta"], last["choices"][0]["finish_reason"]) == ({}, "stop")
     assert (usage["choices"], usage["usage"]) == ([], whole["usage"])
+    assert {piece["id"] for piece in (*pieces, last, usage)} == {first["id"]}
+
+
+def test_the_head_of_a_stream_does_not_wait_for_the_answer(client, monkeypatch):
+    may_answer = Event()
+
+    def slow(pipeline, name, text):
+        assert may_answer.wait(20)
+        raise StageError("generator", "slow", "has no words")
+
+    monkeypatch.setattr(Pipeline, "answer", slow)
+    body = {"model": CONDITION, "messages": [{"role": "user", "content": "rent"}], "stream": True}
+    with client.stream("POST", "/v1/chat/completions", json=body) as reply:
+        assert reply.status_code == 200
+        lines = reply.iter_lines()
+        assert '"role": "assistant"' in next(lines)
+        may_answer.set()
+        _, error, _, done, _ = lines
+    assert json.loads(error.removeprefix("data: "))["error"]["type"] == "server_error"
+    assert "has no words" in error
+    assert done == "data: [DONE]"
+
+
+def test_a_stream_that_cannot_begin_has_a_status(client):
+    assert chat(client, name="gpt-4o", stream=True).status_code == 404
+    assert chat(client, " ", stream=True).status_code == 400
+    assert chat(client, stream=True, n=2).status_code == 400
+
+
+def test_an_answer_stops_before_the_words_that_a_client_names(client):
+    whole = chat(client).json()["choices"][0]["message"]["content"]
+    middle = whole[20:24]
+    for stop in (middle, [middle], ["not there", whole[-3:], middle], ["", middle]):
+        (choice,) = chat(client, stop=stop).json()["choices"]
+        assert choice["message"]["content"] == whole[: whole.index(middle)]
+        assert choice["finish_reason"] == "stop"
+    for stop in (None, [], "", "not there"):
+        assert chat(client, stop=stop).json()["choices"][0]["message"]["content"] == whole
+    assert middle not in "".join(
+        json.loads(line[6:])["choices"][0]["delta"].get("content", "")
+        for line in chat(client, stop=middle, stream=True).text.split("\n\n")[:-2]
+    )
+
+
+def test_settings_that_chat_clients_send_unasked_pass_and_are_said_to_change_nothing(client):
+    plain = chat(client)
+    assert "x-ohr-unused" not in plain.headers
+    sampling = {"temperature": 0.7, "top_p": 1, "max_tokens": 5, "presence_penalty": 0, "frequency_penalty": 0.5}
+    asked = {**sampling, "seed": 1, "user": "ada"}
+    for more in ({}, {"stream": True}):
+        reply = chat(client, **asked, **more)
+        assert reply.status_code == 200
+        assert reply.headers["x-ohr-unused"] == ", ".join(asked)
+    assert chat(client, **asked).json()["choices"] == plain.json()["choices"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"n": 1}, {"tools": []}, {"tools": None}, {"tool_choice": "none"}, {"tool_choice": "auto"}, {"functions": []},
+        {"response_format": {"type": "text"}}, {"logprobs": False}, {"top_logprobs": 0}, {"logit_bias": {}},
+        {"modalities": ["text"]}, {"audio": None}, {"store": False}, {"temperature": None}, {"stream_options": None},
+        {"stream": None}, {"anything": None},
+    ],
+)  # fmt: skip
+def test_values_that_mean_nothing_special_pass(client, body):
+    reply = chat(client, **body)
+    assert (reply.status_code, "x-ohr-unused" in reply.headers) == (200, False)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"n": 2}, "n must be 1, or left out: the run's generator answers once"),
+        ({"n": 0}, "n must be 1"),
+        ({"n": True}, "n must be 1"),
+        ({"tools": [{"type": "function"}]}, "tools must be [], or left out: the run's generator calls no tools"),
+        ({"tool_choice": "required"}, 'tool_choice must be "none" or "auto", or left out'),
+        ({"functions": [{}]}, "functions must be []"),
+        ({"function_call": {"name": "f"}}, "function_call must be"),
+        ({"response_format": {"type": "json_object"}}, 'response_format must be {"type": "text"}, or left out'),
+        ({"response_format": {"type": "json_schema", "json_schema": {}}}, "response_format must be"),
+        ({"logprobs": True}, "logprobs must be false, or left out: generators report no probabilities"),
+        ({"top_logprobs": 3}, "top_logprobs must be 0"),
+        ({"logit_bias": {"50256": -100}}, "logit_bias must be {}"),
+        ({"modalities": ["text", "audio"]}, 'modalities must be ["text"], or left out: answers are text'),
+        ({"audio": {"voice": "alloy"}}, "audio is not served: leave it out"),
+        ({"store": True}, "store must be false, or left out: no question or answer is kept"),
+        ({"tools": functools.reduce(lambda inner, _: [inner], range(900), [])}, "tools must be []"),
+        ({"guided_json": {}}, "guided_json is not served: leave it out"),
+        ({"stop": 5}, "stop.str: must be a valid string"),
+        ({"stream_options": {"include_usage": "yes"}}, "stream_options.include_usage: must be a valid boolean"),
+        ({"stream_options": {"continuous": True}}, "stream_options.continuous: "),
+    ],
+)
+def test_what_would_be_another_kind_of_answer_is_refused_with_the_reason(client, body, said):
+    for more in ({}, {"stream": True}):
+        reply = chat(client, **{**body, **more})
+        assert reply.status_code == 400
+        assert said in reply.json()["error"]["message"]
 
 
 def test_the_last_message_of_the_user_is_the_question(client):
@@ -227,7 +335,6 @@ def test_a_wrong_request_is_refused_in_the_words_of_the_knowledge_api(client, bo
         ({"messages": [{"role": "system", "content": "rent"}]}, 400, "there is none"),
         ({"messages": [{"role": "user", "content": " "}]}, 400, "there is none"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400, "only text is read"),
-        ({"n": 2}, 400, "n must be 1"),
         ({"stream": "yes"}, 400, "stream: must be a valid boolean"),
         ({"model": "gpt-4o"}, 404, "no model 'gpt-4o'. Choose one of: formatting-0.6."),
     ],
@@ -241,14 +348,98 @@ def test_a_wrong_request_is_refused_in_the_words_of_the_chat_api(client, body, s
 
 
 def test_other_addresses_verbs_types_and_names_are_refused(client):
-    assert "only POST /retrieval" in client.get("/").json()["error"]["message"]
-    assert client.get("/retrieval").json()["error_code"] == 404
-    assert client.put("/v1/models").status_code == 501
+    assert "there is nothing here, only /retrieval, /v1/chat" in client.get("/v2").json()["error"]["message"]
+    assert client.get("/retrieval").json()["error_code"] == 405
+    for verb in ("PUT", "OPTIONS"):
+        refused = client.request(verb, "/v1/models")
+        assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+    assert client.options("/v1/chat/completions").headers["allow"] == "POST"
     plain = {"content": b"{}", "headers": {"Content-Type": "text/plain"}}  # what a foreign page may send
     assert client.post("/v1/chat/completions", **plain).status_code == 415
     assert client.get("/v1/models", headers={"Host": "evil.example"}).status_code == 403
     chunked = client.post("/retrieval", content=iter([b"{}"]), headers={"Content-Type": "application/json"})
     assert chunked.status_code == 411
+
+
+def test_health_names_the_run_and_what_it_serves(client):
+    about = {"status": "ok", "run": "small", "knowledge_ids": [CONDITION], "models": [CONDITION]}
+    assert client.get("/").json() == client.get("/health").json() == about
+    assert client.head("/health").status_code == 200
+
+
+def test_a_model_is_found_by_its_name_in_any_spelling(several, served, monkeypatch):
+    monkeypatch.chdir(several)
+    with served("several", "--condition", "semantic#1", *CHOICE) as client:
+        (law,) = [model for model in client.get("/v1/models").json()["data"] if model["id"] == "semantic#1/law"]
+        for spelled in ("semantic%231/law", "semantic%231%2Flaw", "%73emantic%231/law/", "semantic%231/law?a=b"):
+            found = client.get(f"/v1/models/{spelled}").json()
+            assert {**found, "created": 0} == {**law, "created": 0}
+        with socket.create_connection((client.base_url.host, client.base_url.port), timeout=20) as raw:
+            raw.sendall(b"GET /v1/models/semantic#1/law HTTP/1.1\r\nHost: localhost\r\n\r\n")  # as it should not be
+            assert raw.makefile().readline() == "HTTP/1.0 200 OK\n"
+        unknown = client.get("/v1/models/semantic%231%2Flaws")
+        assert unknown.status_code == 404
+        error = unknown.json()["error"]
+        assert (error["type"], error["code"]) == ("invalid_request_error", "model_not_found")
+        assert "no model 'semantic#1/laws'. Choose one of: " in error["message"]
+        assert "Did you mean 'semantic#1/law'?" in error["message"]
+
+
+OURS = "https://chat.example"
+WANTED = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization, content-type"}
+
+
+def test_pages_of_named_origins_may_ask_and_no_others(there, served):
+    words = ("--cors-origin", OURS, "--cors-origin", "http://localhost:3000")
+    with served("small", "--condition", CONDITION, *words) as client:
+        for origin in (OURS, "http://localhost:3000"):
+            asked = client.options("/v1/chat/completions", headers={"Origin": origin, **WANTED})
+            assert (asked.status_code, asked.content) == (204, b"")
+            assert asked.headers["access-control-allow-origin"] == origin
+            assert asked.headers["access-control-allow-methods"] == "POST, OPTIONS"
+            assert asked.headers["access-control-allow-headers"] == "Authorization, Content-Type"
+            client.headers["Origin"] = origin
+            for reply in (chat(client), chat(client, stream=True), chat(client, n=2), client.get("/health")):
+                assert reply.headers["access-control-allow-origin"] == origin
+                assert reply.headers["vary"] == "Origin"
+        for origin in ("https://evil.example", "https://chat.example.evil.example", "http://chat.example", "null"):
+            refused = client.options("/v1/chat/completions", headers={"Origin": origin, **WANTED})
+            assert refused.status_code == 403
+            client.headers["Origin"] = origin
+            for reply in (refused, chat(client), client.get("/health")):
+                assert "access-control-allow-origin" not in reply.headers
+                assert reply.headers["vary"] == "Origin"
+        client.headers["Origin"] = OURS
+        assert client.post("/retrieval", content=b"{}", headers={"Content-Type": "text/plain"}).status_code == 415
+        for verb in ("OPTIONS", "GET"):
+            assert client.request(verb, "/health", headers={"Host": "evil.example"}).status_code == 403
+
+
+def test_pages_of_all_origins_may_ask_with_the_token_alone(there, served, monkeypatch):
+    monkeypatch.setenv("OHR_TOKEN", "correct horse")
+    words = ("small", "--condition", CONDITION, "--token", "OHR_TOKEN", "--cors-origin", "*")
+    with served(*words, Origin=OURS) as client:
+        assert client.options("/v1/models", headers=WANTED).headers["access-control-allow-origin"] == "*"
+        refused = client.get("/v1/models")
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+        assert refused.headers["access-control-allow-origin"] == "*"
+        assert client.get("/v1/models", headers={"Authorization": "Bearer correct horse"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "said"),
+    [
+        ("*", "lets every page in a browser read the documents"),
+        ("null", "an origin is a scheme, a host and maybe a port"),
+        ("chat.example", "an origin is a scheme"),
+        ("https://chat.example/", "an origin is a scheme"),
+        ("https://*.example", "an origin is a scheme"),
+    ],
+)
+def test_what_is_no_origin_is_refused(ohr_here, origin, said):
+    refused = ohr_here("serve", "small", "--condition", CONDITION, "--cors-origin", origin)
+    assert refused.exit_code == 2
+    assert said in " ".join(refused.stderr.replace("│", " ").split())
 
 
 def test_a_token_is_asked_of_every_request_and_never_shown(there, served, monkeypatch, capfd):
@@ -322,7 +513,8 @@ def test_a_run_without_a_generator_serves_its_hits_only(ohr, home, served):
     assert ohr("run", "small.yaml", "--no-figures", "--no-report", "--executor", "inline").exit_code == 0
     with served("small", "--condition", CONDITION) as client:
         assert len(records(retrieve(client))) == 2
-        for refused in (chat(client), client.get("/v1/models")):
+        assert client.get("/health").json()["models"] == []
+        for refused in (chat(client), client.get("/v1/models"), client.get(f"/v1/models/{CONDITION}")):
             assert refused.status_code == 404
             assert refused.json()["error"]["message"] == "the run has no generator: only POST /retrieval is served"
 

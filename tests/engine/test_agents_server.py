@@ -137,7 +137,7 @@ FAULTS = {
     "busy": (429, "slow down"),
     "broken": (500, "out of memory"),
     "garbage": (200, "<html>"),
-    "empty choices": (200, '{"choices": []}'),
+    "no message": (200, '{"choices": [{}]}'),
     "nothing": (200, ""),
     "silence": "silence",
 }
@@ -177,7 +177,7 @@ def test_a_refusal_is_a_failed_question_not_an_answer(home, chat):
 
 
 def test_a_failed_question_is_tried_again_without_its_finished_calls(home, chat):
-    chat.faults = {10: (400, "too long"), 11: (400, "too long")}
+    chat.faults = {10: (200, "<html>"), 11: (200, "<html>")}
     done = home.run(spec(chat, retries=1))
     assert not done.ledger.failures
     assert set(chat.finished.values()) == {1} and len(chat.asked) == 26

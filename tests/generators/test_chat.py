@@ -181,7 +181,7 @@ FAULTS = {
     "stalls": ([(0, {}, "")] * 9, "no whole reply within 2 s from URL", 3),
     "garbage once": ([(200, {}, GARBAGE)], None, 2),
     "garbage": ([(200, {}, GARBAGE)] * 9, f"not a chat completion: {GARBAGE}", 3),
-    "no choice": ([(200, {}, NONE)] * 9, f"not a chat completion: {NONE}", 3),
+    "no choice": ([(200, {}, NONE)] * 9, f"not a chat completion: {NONE}", 1),
     "half": ([(200, {}, completion("a")[:30])], None, 2),
     "too long": ([(400, {}, "too long")], "server answered 400: too long", 1),
     "who": ([(401, {}, "who?")], "server answered 401: who?", 1),

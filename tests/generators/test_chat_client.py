@@ -10,9 +10,10 @@ from time import perf_counter
 
 import pytest
 
-from ohr.contracts import Prompt
+from ohr.contracts import Permanent, Prompt
 from ohr.errors import PluginError
 from ohr.generators.openai import OpenAI
+from ohr.models import reach
 from ohr.work.plugin_checks import checked_completion
 
 from ..conftest import completion
@@ -256,10 +257,65 @@ def test_a_server_that_only_fails_is_not_asked_for_every_prompt(chat_server):
     assert [one.error for one in ask(chat_server.url, *prompts(3))] == [None] * 3
 
 
-def test_a_dead_server_costs_20_prompts():
-    given = ask("http://127.0.0.1:9/v1", *prompts(30), concurrency=1)
-    assert given[19].error.startswith("cannot reach http://127.0.0.1:9/v1: ")
-    assert given[20].error == "not asked: 20 prompts in a row failed: cannot reach http://127.0.0.1:9/v1"
+def test_a_server_that_was_never_there_costs_no_further_try():
+    began = perf_counter()
+    given = ask("http://127.0.0.1:9/v1", *prompts(300), retries=9, backoff=60.0)
+    assert perf_counter() - began < 30
+    reasons = {each.error for each in given}
+    refused = "cannot reach http://127.0.0.1:9: Connection refused"
+    assert reasons == {f"{refused}; start it, for example with `vllm serve m --port 9`"}
+
+
+def test_a_server_that_goes_away_is_tried_again_and_then_left_alone():
+    reach.met("http://127.0.0.1:9/v1")
+    began = perf_counter()
+    given = ask("http://127.0.0.1:9/v1", *prompts(300), retries=1, backoff=0.5)
+    assert 0.5 <= perf_counter() - began < 30
+    assert {each.error.partition(": ")[0] for each in given} == {"cannot reach http://127.0.0.1:9"}
+
+
+PERMANENT = {
+    "choices are null": (200, '{"id": "a", "choices": null}'),
+    "choices are empty": (200, '{"choices": []}'),
+    "legacy": (
+        200,
+        '{"object": "text_completion", "choices": [{"text": "Rome", "index": 0, "finish_reason": "stop"}]}',
+    ),
+    "stream": (200, 'data: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n\n'),
+    "stream of nothing": (200, ": ping\n\ndata: null\n\n"),
+    "vllm": (400, '{"message": "This model\'s maximum context length is 4096 tokens. However, you requested 5000"}'),
+    "llama.cpp": (500, '{"error": {"message": "the request exceeds the available context size (4096 tokens)"}}'),
+    "router": (200, '{"error": {"message": "prompt is too long: 205000 tokens > 200000 maximum", "code": 400}}'),
+    "tgi": (422, '{"error": "Input validation error: `inputs` must have less than 4095 tokens. Given: 5000"}'),
+    "no such model": (404, '{"error": "model not found"}'),
+}
+"""Replies that a server sends however often it is asked."""
+
+
+@pytest.mark.parametrize("name", PERMANENT)
+def test_a_reply_that_no_further_try_changes_is_asked_for_once(chat_server, name):
+    status, text = PERMANENT[name]
+    chat_server.replies = [(status, {}, text)] * 9
+    (given,) = ask(chat_server.url, retries=4)
+    assert len(chat_server.requests) == 1
+    assert isinstance(checked_completion(given).error, Permanent)
+
+
+PASSING = {
+    "error beside null": (200, '{"choices": null, "error": {"message": "upstream is overloaded"}}'),
+    "half a reply": (200, '{"choices": [{"message": {"con'),
+    "too many tokens a minute": (429, '{"error": "too many tokens in this minute"}'),
+    "broken": (500, "out of memory"),
+}
+"""Replies that may be another one the next time."""
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_reply_that_may_change_is_asked_for_again(chat_server, name):
+    status, text = PASSING[name]
+    chat_server.replies = [(status, {}, text)] * 2
+    (given,) = ask(chat_server.url, retries=1)
+    assert len(chat_server.requests) == 2 and not isinstance(given.error, Permanent)
 
 
 @pytest.mark.parametrize(

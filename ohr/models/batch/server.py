@@ -17,6 +17,7 @@ from ohr.messages.secrets import without_key
 from ohr.models.batch.lines import ENDPOINT
 from ohr.models.chat_server import ChatServer, key_of
 from ohr.models.completions import Failure, excerpt
+from ohr.models.reach import CONNECT
 from ohr.models.tries import Tries
 
 _PAGE = 100
@@ -42,7 +43,8 @@ def open_server(owner: str, server: ChatServer) -> Iterator["BatchServer"]:
     asked = (server.base_url, server.model, secret)
     tries = Tries(url, asked, server.retries, server.backoff, lambda text: excerpt(masked(text)))
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
-    with httpx.Client(headers=headers, timeout=server.timeout, verify=url.startswith("https")) as http:
+    limit = httpx.Timeout(server.timeout, connect=CONNECT)
+    with httpx.Client(headers=headers, timeout=limit, verify=url.startswith("https")) as http:
         yield BatchServer(http, url, tries, server.timeout, masked)
 
 

@@ -1,6 +1,7 @@
 """Page images as an engine saw them, made again from a run's manifest: they are not kept, but can be repeated."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from io import BytesIO
 from typing import Any
@@ -40,21 +41,39 @@ class PageImages:
         Raises:
             DataError: it cannot be made here, with the reason: the data, a plugin or a library is missing.
         """
-        try:
-            if document not in self._documents:
-                raise DataError(f"{document} is not in the benchmark's data")
+        with _explained():
             noises, seed = tuple(acting(self._spec.image_noise(condition))), self._spec.seed(condition)
-            image = PageImage(self._spec.benchmark, noises, self._documents[document], index, seed).make()
-        except OhrError as error:
-            raise DataError(f"no page image: {str(error).splitlines()[0]}") from None
-        except Exception as error:  # a benchmark or a noise of somebody else
-            raise DataError(f"no page image: {type(error).__name__}: {error}") from error
+            image = PageImage(self._spec.benchmark, noises, self._document(document), index, seed).make()
         return webp(image)
+
+    def count(self, document: str) -> int:
+        """Return how many pages a document has.
+
+        Raises:
+            DataError: it is not in the benchmark's data, or these are not there.
+        """
+        with _explained():
+            return self._document(document).pages
+
+    def _document(self, name: str) -> Document:
+        if name not in self._documents:
+            raise DataError(f"{name} is not in the benchmark's data")
+        return self._documents[name]
 
     @cached_property
     def _documents(self) -> Mapping[str, Document]:
         self._spec.benchmark.check()
         return {document.name: document for document in self._spec.benchmark.documents()}
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OhrError as error:
+        raise DataError(f"no page image: {str(error).splitlines()[0]}") from None
+    except Exception as error:  # a benchmark or a noise of somebody else
+        raise DataError(f"no page image: {type(error).__name__}: {error}") from error
 
 
 def webp(image: Any, width: int = WIDTH) -> bytes:

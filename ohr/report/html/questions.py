@@ -14,6 +14,8 @@ from ohr.results.tables.groups import STAGES
 from ohr.results.tables.read_table import plain
 
 Change = Literal["", "lost", "gained", "failed"]
+ORDERS = ("lost", "clean", "score", "id", "text", "document", "domain", "source")
+"""Columns that the list can be sorted by."""
 
 NOTHING = 1e-9
 """Differences up to this are rounding: the question neither lost nor gained."""
@@ -48,7 +50,7 @@ class Choice:
         condition: its place among the conditions.
         change: only questions that lost, gained or failed; empty for all.
         search: text that the question, its id or its document contains, whatever the case.
-        order: a column of the list.
+        order: one of ORDERS.
     """
 
     pipeline: int = 0
@@ -199,9 +201,14 @@ class QuestionList:
             "conditions": self.conditions,
             "clean": self.clean,
             "start": self.start,
-            "sources": sorted(set(self.sources)),
-            "domains": sorted(set(self.domains)),
+            "sources": self.groups["source"],
+            "domains": self.groups["domain"],
         }
+
+    @cached_property
+    def groups(self) -> Mapping[str, list[str]]:
+        """The evidence sources and the domains of the questions."""
+        return {"source": sorted(set(self.sources)), "domain": sorted(set(self.domains))}
 
     def _column(self, choice: Choice) -> NDArray[Any]:
         if choice.order == "score":

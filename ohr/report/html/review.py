@@ -8,11 +8,10 @@ from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-from ohr.errors import DataError, OhrError
-from ohr.files.json_input import parse_json
-from ohr.messages.blame import fault_of
+from ohr.errors import DataError
+from ohr.files.json_input import whole_number
+from ohr.messages.wording import quoted
 from ohr.questions.candidate import Candidate
 from ohr.questions.review.decisions import (
     UNDO,
@@ -28,6 +27,7 @@ from ohr.report.html.pack import as_json
 from ohr.report.html.page import render_review
 from ohr.report.html.review_pages import PageSource, shown_page
 from ohr.serving import http
+from ohr.serving.requests import Parameters, Refusal, json_of
 
 TOKEN = "X-Ohr-Token"
 """The header that the page sends with a decision; pages of other addresses do not know its value."""
@@ -74,20 +74,20 @@ class Review:
         self._given = [decision for decision in own if digests.get(decision.candidate) == decision.digest]
         self._stale = {decision.candidate for decision in current_decisions(own, candidates).stale}
 
-    def page(self, values: Mapping[str, str]) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
+    def page(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
         """Return the page."""
         text = render_review(self.token, self._reviewer, str(self._path))
         return "text/html; charset=utf-8", text.encode("utf-8", "replace")
 
-    def verdicts(self, values: Mapping[str, str]) -> tuple[str, bytes]:  # noqa: ARG002
+    def verdicts(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002
         """Return the reviewer's verdict about each candidate, in their order; "" where there is none."""
         decisions = self._decisions
         given = (decisions.get(candidate.id) for candidate in self._candidates)
         return _json([decision.verdict if decision else "" for decision in given])
 
-    def candidate(self, values: Mapping[str, str]) -> tuple[str, bytes]:
+    def candidate(self, values: Parameters) -> tuple[str, bytes]:
         """Return a candidate with the texts of its pages, and the reviewer's own decision; never those of others."""
-        candidate = self._candidate(values["place"])
+        candidate = self._candidate(values.get("place", ""))
         decision = self._decisions.get(candidate.id)
         return _json(
             {
@@ -103,9 +103,9 @@ class Review:
             }
         )
 
-    def image(self, values: Mapping[str, str]) -> tuple[str, bytes]:
+    def image(self, values: Parameters) -> tuple[str, bytes]:
         """Return the image of a page that a candidate has evidence on; no other page is shown."""
-        candidate, page = self._candidate(values["place"]), int(values["page"])
+        candidate, page = self._candidate(values.get("place", "")), values.number("page", 0)
         if page not in candidate.pages:
             raise DataError(f"candidate {candidate.id} has no evidence on page {page + 1}")
         with self._image_lock:
@@ -117,7 +117,7 @@ class Review:
         Raises:
             DataError: it is no decision, or cannot be saved.
         """
-        record = parse_json(content)
+        record = json_of(content)
         if not isinstance(record, dict) or not isinstance(record.get("place"), str):
             raise DataError("a decision is an object with a `place`, a text")
         candidate = self._candidate(record.pop("place"))
@@ -152,9 +152,11 @@ class Review:
         return {decision.candidate: decision for decision in self._given}
 
     def _candidate(self, place: str) -> Candidate:
-        if not place.isdecimal() or not int(place) < len(self._candidates):
-            raise DataError(f"there is no candidate {place!r}, only {len(self._candidates):,} from 0 on")
-        return self._candidates[int(place)]
+        number = whole_number(place)
+        if number is None or number >= len(self._candidates):
+            message = f"place: there is no candidate {quoted(place)}, only {len(self._candidates):,} from 0 on"
+            raise DataError(message)
+        return self._candidates[number]
 
 
 def _now() -> str:
@@ -169,49 +171,30 @@ class ReviewHandler(http.Handler):
     """Answers the reviewer's browser on this machine."""
 
     review: Review
-    timeout = 60  # seconds without a byte of a request
+    on_data_error = HTTPStatus.BAD_REQUEST
 
-    def do_GET(self) -> None:
-        """Send what is at an address, or save a decision."""
-        try:
-            self.send(HTTPStatus.OK, *self._answer())
-        except http.Refusal as refusal:
-            self._refuse(refusal.status, str(refusal))
-        except (ConnectionError, TimeoutError):
-            self.close_connection = True
-        except (OhrError, ValueError) as error:
-            self._refuse(HTTPStatus.BAD_REQUEST, str(error))
-        except KeyError as error:
-            self._refuse(HTTPStatus.BAD_REQUEST, f"the address lacks {error}")
-        except Exception as error:  # page sources may raise anything
-            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, fault_of(error))
+    def admit(self) -> None:
+        """Refuse what comes from elsewhere, and decisions of other pages than this review's."""
+        super().admit()
+        given = self.headers.get(TOKEN, "").encode("latin-1", "replace")
+        if self.command == "POST" and not hmac.compare_digest(given, self.review.token.encode()):
+            raise Refusal(HTTPStatus.FORBIDDEN, "this page is of an earlier review: load it again")
 
-    do_HEAD = do_POST = do_GET
-
-    def _answer(self) -> tuple[str, bytes]:
-        content = self.body() if self.command == "POST" else b""
-        if not self.is_for_this_machine:
-            raise http.Refusal(HTTPStatus.FORBIDDEN, "this address is for this machine only")
-        address, review = urlsplit(self.path), self.review
-        actions = {"/decision": review.decide, "/undo": review.undo}
-        if self.command == "POST" and address.path in actions:
-            given = self.headers.get(TOKEN, "").encode("latin-1", "replace")
-            if not hmac.compare_digest(given, review.token.encode()):
-                raise http.Refusal(HTTPStatus.FORBIDDEN, "this page is of an earlier review: load it again")
-            return actions[address.path](content)
-        places = {
+    def routes(self) -> http.Verbs:
+        """Return what answers at the address."""
+        review = self.review
+        shown = {
             "/": review.page,
             "/verdicts": review.verdicts,
             "/candidate": review.candidate,
             "/image": review.image,
         }
-        if self.command == "POST" or address.path not in places:
-            raise http.Refusal(HTTPStatus.NOT_FOUND, f"{address.path}: there is nothing here")
-        values = {name: given[-1] for name, given in parse_qs(address.query, keep_blank_values=True).items()}
-        return places[address.path](values)
-
-    def _refuse(self, status: HTTPStatus, reason: str) -> None:
-        self.send(status, "text/plain; charset=utf-8", reason.encode("utf-8", "replace"))
+        decided = {"/decision": review.decide, "/undo": review.undo}
+        if show := shown.get(self.address):
+            return {"GET": lambda _: self.send(HTTPStatus.OK, *show(self.values))}
+        if decide := decided.get(self.address):
+            return {"POST": lambda body: self.send(HTTPStatus.OK, *decide(body))}
+        raise Refusal(HTTPStatus.NOT_FOUND, f"{self.address}: there is nothing here")
 
 
 def serve_review(

@@ -1,28 +1,28 @@
 """`ohr view`: runs as pages on a local port; questions and page images are read when they are looked at."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
-from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from typing import Any, cast, get_args
+from urllib.parse import unquote
 
-from ohr.errors import DataError, OhrError
+from ohr.errors import DataError
 from ohr.report.html.details import Details
 from ohr.report.html.findings import read_findings
 from ohr.report.html.images import PageImages
 from ohr.report.html.pack import as_json, packed
 from ohr.report.html.page import render, render_index
-from ohr.report.html.questions import Choice, QuestionList
+from ohr.report.html.questions import ORDERS, Change, Choice, QuestionList
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Run
 from ohr.serving import http
+from ohr.serving.requests import Parameters
 
 _KEPT = 4  # runs whose questions are held at once
 _MOST = 200  # questions of one answer
 
-Values = Mapping[str, str]
 Progress = Callable[[Path], list[dict[str, Any]]]
 """A run's folder to its phases: name, done, total, rate, and seconds left or None."""
 
@@ -42,45 +42,48 @@ class _Opened:
         self._details = Details(self._listed)
         self._images = PageImages(run, trust_plugins=trust_plugins)
 
-    def page(self, values: Values) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
+    def page(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
         """Return the page."""
         text = render(
             [self._findings], {"0/charts": packed(self._findings.charts)}, title=self._findings.name, mode="served"
         )
         return "text/html; charset=utf-8", text.encode("utf-8", "replace")
 
-    def about(self, values: Values) -> tuple[str, bytes]:  # noqa: ARG002
+    def about(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002
         """Return the choices that the list of questions offers."""
         return _json(self._listed.about())
 
-    def questions(self, values: Values) -> tuple[str, bytes]:
+    def questions(self, values: Parameters) -> tuple[str, bytes]:
         """Return one page of the list of questions."""
-        size, number = min(int(values.get("size", 25)), _MOST), max(int(values.get("page", 1)), 1)
+        listed = self._listed
+        size, number = values.number("size", 1, _MOST, default=25), values.number("page", 1, default=1)
         choice = Choice(
-            pipeline=int(values["pipeline"]),
-            condition=int(values["condition"]),
-            change=values.get("change", ""),  # type: ignore[arg-type] # another word is refused when it is looked up
-            source=values.get("source", ""),
-            domain=values.get("domain", ""),
+            pipeline=values.number("pipeline", 0, max(len(listed.pipelines) - 1, 0)),  # pages alone have none
+            condition=values.number("condition", 0, max(len(listed.conditions) - 1, 0)),
+            change=cast("Change", values.word("change", get_args(Change))),
+            source=values.word("source", ["", *listed.groups["source"]]),
+            domain=values.word("domain", ["", *listed.groups["domain"]]),
             search=values.get("search", ""),
-            order=values.get("order", "lost"),
-            descending=values.get("descending", "1") == "1",
+            order=values.word("order", ORDERS, default="lost"),
+            descending=values.word("descending", ("0", "1"), default="1") == "1",
         )
         with self._lock:
-            found = self._listed.select(choice)
-            rows = self._listed.rows(choice, found[(number - 1) * size : number * size].tolist())
+            found = listed.select(choice)
+            rows = listed.rows(choice, found[(number - 1) * size : number * size].tolist())
         return _json({"data": rows, "last_page": max(1, -(-len(found) // size)), "last_row": len(found)})
 
-    def question(self, values: Values) -> tuple[str, bytes]:
+    def question(self, values: Parameters) -> tuple[str, bytes]:
         """Return one question with everything that is known of it."""
         with self._lock:
-            return _json(self._details.read([int(values["place"])]))
+            return _json(self._details.read([values.number("place", 0, len(self._listed.ids) - 1)]))
 
-    def image(self, values: Values) -> tuple[str, bytes]:
+    def image(self, values: Parameters) -> tuple[str, bytes]:
         """Return a page image, as the engine saw it."""
-        page = values["document"], int(values["page"])
+        condition = values.word("condition", self._listed.conditions)
+        document = values.word("document", list(dict.fromkeys(self._listed.documents)))
         with self._lock:  # noises and renderers need not bear two threads
-            return "image/webp", self._images.make(values["condition"], *page)
+            page = values.number("page", 0, self._images.count(document) - 1)
+            return "image/webp", self._images.make(condition, document, page)
 
 
 def _json(value: Any) -> tuple[str, bytes]:
@@ -105,7 +108,7 @@ class Site:
 
         self._opened = opened
 
-    def answer(self, path: str, values: Values) -> tuple[str, bytes]:
+    def answer(self, path: str, values: Parameters) -> tuple[str, bytes]:
         """Return the type and the body of an address.
 
         Raises:
@@ -166,32 +169,17 @@ class Handler(http.Handler):
     """Answers browsers on this machine."""
 
     site: Site
+    on_data_error = HTTPStatus.NOT_FOUND
 
-    def do_GET(self) -> None:
-        """Send what is at an address."""
-        if not self.is_for_this_machine:
-            self.send(HTTPStatus.FORBIDDEN, "text/plain; charset=utf-8", b"this address is for this machine only")
+    def routes(self) -> http.Verbs:
+        """Return what answers; the site knows its addresses itself."""
+        return {"GET": self._show}
+
+    def _show(self, body: bytes) -> None:  # noqa: ARG002 # as of other servers
+        if self.address.startswith("/run/") and self.address.count("/") == 3:  # relative addresses start at the run
+            self.send(HTTPStatus.FOUND, "text/plain", b"", {"Location": f"{self.address}/"})
             return
-        address = urlsplit(self.path)
-        values = {name: found[-1] for name, found in parse_qs(address.query, keep_blank_values=True).items()}
-        if address.path.startswith("/run/") and address.path.count("/") == 3:  # relative addresses start at the run
-            self._redirect(f"{address.path}/")
-            return
-        try:
-            self.send(HTTPStatus.OK, *self.site.answer(address.path, values))
-        except OhrError as error:
-            self.send(HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", str(error).encode("utf-8", "replace"))
-        except (KeyError, ValueError, IndexError) as error:
-            reason = f"this address is not understood: {type(error).__name__}: {error}"
-            self.send(HTTPStatus.BAD_REQUEST, "text/plain; charset=utf-8", reason.encode("utf-8", "replace"))
-
-    do_HEAD = do_GET
-
-    def _redirect(self, path: str) -> None:
-        self.send_response(HTTPStatus.FOUND)
-        self.send_header("Location", path)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        self.send(HTTPStatus.OK, *self.site.answer(self.address, self.values))
 
 
 def make_server(site: Site, port: int) -> http.Server:

@@ -164,8 +164,8 @@ class _Questions:
         complete = []
         for reply in replies:
             ask, completion, episode = reply.call.ask, reply.completion, reply.call.waiting
-            failed = completion.error is not None
-            done = f"{ask.model}: {completion.error}" if failed else Done(ask, completion, reply.key, reply.cached)
+            error = completion.error
+            done = type(error)(f"{ask.model}: {error}") if error else Done(ask, completion, reply.key, reply.cached)
             if episode.receive(reply.call.place, done):
                 complete.append(episode)
         return complete
@@ -177,7 +177,8 @@ class _Questions:
         episode.results = {}
         failed = [(number + place, result) for place, result in enumerate(results) if isinstance(result, str)]
         if failed:
-            self.report.errors[output] = f"step {failed[0][0]}, {failed[0][1]}"
+            step, reason = failed[0]
+            self.report.errors[output] = type(reason)(f"step {step}, {reason}")  # as permanent as it was
             episode.close(self.context.watch)
             return False
         try:

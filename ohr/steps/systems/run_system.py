@@ -19,6 +19,7 @@ from ohr.dataset.inputs import Inputs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.keys import key
 from ohr.messages.blame import fault_of
+from ohr.models.reach import servers_of, without_connection
 from ohr.models.resident import in_memory, release, resident
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.page_images import ImageRecipe
@@ -143,6 +144,8 @@ class RunSystem(Work):
             raise OhrError(f"the process ended {lost} times while they were handed over, or took longer than the limit")
         context.store.put(tries, lost + 1)
         try:
+            if reasons := without_connection(servers_of([self.system])):  # before the work of handing over
+                raise OhrError(reasons[0])
             return self._ingest(ready, context, report)
         finally:  # where the process is lost, nothing of this is done
             context.store.discard([tries])

@@ -141,10 +141,18 @@ def test_what_is_no_decision_is_refused(tmp_path, body, fault):
 def test_addresses_that_are_not_there_say_so(tmp_path):
     with reviewing(tmp_path / "review.jsonl") as (_, ask):
         assert ask("/elsewhere") == (404, b"/elsewhere: there is nothing here")
-        assert ask("/verdicts", "{}")[0] == 404
-        assert ask("/candidate") == (400, b"the address lacks 'place'")
-        assert ask("/candidate?place=-1")[0] == 400
+        assert ask("/verdicts", "{}")[0] == 403
+        assert ask("/verdicts", "{}", **{TOKEN: token_of(ask)}) == (
+            405,
+            b"POST is not answered at this address, only GET, HEAD",
+        )
+        assert ask("/decision")[0] == 405
+        for place in ("", "?place=-1", "?place=6", "?place=x", f"?place={'9' * 5000}"):
+            status, reason = ask(f"/candidate{place}")
+            assert (status, reason[:29]) == (400, b"place: there is no candidate ")
+            assert reason.endswith(b", only 6 from 0 on")
         assert b"no evidence on page 2" in ask("/image?place=0&page=1")[1]
+        assert ask("/image?place=0&page=-1") == (400, b"page: got '-1'. It must be a whole number of at least 0.")
 
 
 def test_a_page_source_with_a_fault_of_its_own_is_said(tmp_path):
