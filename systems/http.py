@@ -15,7 +15,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from ohr import extras
 from ohr.contracts import Server, SystemReply, execution
 from ohr.contracts.system import SPLIT, System
-from ohr.errors import DataError
+from ohr.errors import DataError, PermanentError
 from ohr.messages.secrets import without_key, without_passwords
 from ohr.messages.variables import VARIABLE, fill
 from ohr.models.chat_server import announce, check_variable
@@ -205,7 +205,7 @@ class Http(System, kind="http"):
             counts = count_of("tokens_in", self.tokens_in, reply), count_of("tokens_out", self.tokens_out, reply)
             split = [seconds_of(name, getattr(self, name), reply, self.seconds_unit) for name in SPLIT]
         except Failure as error:
-            raise DataError(str(error)) from None
+            raise (PermanentError if error.permanent else DataError)(str(error)) from None
         return SystemReply(answer, contexts, *counts, None, "" if version is None else str(version), *split)
 
     def _text(self, method: str, url: str, seconds: float, **request: Any) -> str:

@@ -11,7 +11,7 @@ from jmespath.exceptions import JMESPathError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ohr.contracts import Context
-from ohr.errors import DataError
+from ohr.errors import DataError, PermanentError
 
 
 @cache
@@ -72,7 +72,7 @@ def searched(field: str, path: str, value: Any) -> Any:
         return _compiled(path).search(value)
     except JMESPathError as error:
         reason = " ".join(str(error).split())[:200]
-        raise DataError(f"`{field}` ({path}) does not fit the reply ({reason}): {shown(value)}") from None
+        raise PermanentError(f"`{field}` ({path}) does not fit the reply ({reason}): {shown(value)}") from None
 
 
 def shown(value: Any) -> str:
@@ -98,9 +98,9 @@ def text_of(field: str, path: str, value: Any) -> str:
     parts = value if isinstance(value, Events) else [value]
     texts = [text for part in parts if (text := searched(field, path, part)) is not None]
     if not texts:
-        raise DataError(f"`{field}` ({path}) finds nothing in {shown(value)}")
+        raise PermanentError(f"`{field}` ({path}) finds nothing in {shown(value)}")
     if odd := [text for text in texts if not isinstance(text, str)]:
-        raise DataError(f"`{field}` ({path}) finds {_kind(odd[0])}, not text, in {shown(value)}")
+        raise PermanentError(f"`{field}` ({path}) finds {_kind(odd[0])}, not text, in {shown(value)}")
     return "".join(texts)
 
 
@@ -108,7 +108,7 @@ def count_of(field: str, path: str | None, value: Any) -> int:
     """Return a count; 0 where there is none, and DataError where it is something else."""
     number = searched(field, path, value) if path else None
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
-        raise DataError(f"`{field}` ({path}) finds {shown(number)}, not a count, in {shown(value)}")
+        raise PermanentError(f"`{field}` ({path}) finds {shown(number)}, not a count, in {shown(value)}")
     return number or 0
 
 
@@ -122,7 +122,7 @@ def seconds_of(field: str, path: str | None, value: Any, unit: str) -> float | N
     if number is None:
         return None
     if (time := _number(number)) is None or time < 0:
-        raise DataError(f"`{field}` ({path}) finds {shown(number)}, not a time, in {shown(value)}")
+        raise PermanentError(f"`{field}` ({path}) finds {shown(number)}, not a time, in {shown(value)}")
     return time / {"s": 1, "ms": 1e3, "ns": 1e9}[unit]
 
 
@@ -131,7 +131,7 @@ def contexts_of(path: str, parts: ContextPaths, reply: Any, *, may_be_empty: boo
     listed = searched("contexts", path, reply)
     if not isinstance(listed, list):
         is_there = "finds nothing in" if listed is None else f"finds {_kind(listed)}, not a list, in"
-        raise DataError(f"`contexts` ({path}) {is_there} {shown(reply)}")
+        raise PermanentError(f"`contexts` ({path}) {is_there} {shown(reply)}")
     if not listed and not may_be_empty:
         raise DataError(
             f"`contexts` ({path}) is an empty list: were the documents ingested? Where the system may find nothing, "
@@ -147,16 +147,16 @@ def _context(parts: ContextPaths, number: int, value: Any) -> Context:
             return None
         if (value_read := read(given)) is None:
             where = f"`context.{name}` ({path}) of context {number}"
-            raise DataError(f"{where} finds {shown(given)}, not {kind}, in {shown(value)}")
+            raise PermanentError(f"{where} finds {shown(given)}, not {kind}, in {shown(value)}")
         return value_read
 
     text = part("text", parts.text, _text, "text")
     document = part("document", parts.document, _text, "text") or ""
     if parts.text and not (text or "").strip():
-        raise DataError(f"`context.text` ({parts.text}) of context {number} finds no text in {shown(value)}")
+        raise PermanentError(f"`context.text` ({parts.text}) of context {number} finds no text in {shown(value)}")
     page = part("page", parts.page, _page, "the number of a page")
     if not parts.text and not (document and page is not None):
-        raise DataError(f"context {number} has neither text nor a document with a page: {shown(value)}")
+        raise PermanentError(f"context {number} has neither text nor a document with a page: {shown(value)}")
     return Context(text or "", document, page, part("score", parts.score, _number, "a number"))
 
 

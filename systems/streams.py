@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ohr.errors import DataError
+from ohr.errors import DataError, PermanentError
 
 from .http_reply import Events, excerpt, parsed, refuse_error, searched, shown
 
@@ -30,14 +30,14 @@ def read_reply(text: str, media_type: str, end: str | None, error: str | None) -
     """
     streams = media_type == _SSE or media_type in _LINES
     if end is None and streams:
-        raise DataError(
+        raise PermanentError(
             f"the reply is a stream ({media_type}): set `stream`, or ask for one reply in `body`, as in stream: false"
         )
     value = _events(text, media_type, end) if end is not None and streams else parsed(text)
     refuse_error(error, value)
     if end is not None and not streams:
         given = media_type or "of no stated type"
-        raise DataError(
+        raise PermanentError(
             f"the reply is {given}, not a stream ({_SSE} or application/x-ndjson): leave out `stream`, or ask for a "
             f"stream in `body`: {excerpt(text)}"
         )

@@ -196,7 +196,7 @@ class Service(StructuredOcr, kind="service"):
         try:
             pages = self._pages(file, is_pdf, monotonic() + self.timeout * count)
         except Failure as error:
-            return [Recognition(error=str(error))] * count
+            return [Recognition(error=error.reason)] * count
         seconds = (perf_counter() - began) / count
         if pages and max(pages) >= count:
             return [Recognition(error=f"the service returned page {max(pages) + 1} of {count}")] * count

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from ohr import extras
-from ohr.contracts import Completion, Permanent
+from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
 from ohr.models.allowance import Allowance, Sent, new_turn
 from ohr.models.completions import LARGEST, Failure, completion_of, excerpt, is_too_long
@@ -92,10 +92,9 @@ class ChatClient:
             completion = await self._in_time(await self._made(body, slow=slow), opening)
         except Failure as failure:
             self.failed = self.failed + 1 if failure.series and failure.series == self.series else bool(failure.series)
-            self.series, reason = failure.series, noted(*asked, str(failure), refusal=failure.refused)
+            self.series, reason = failure.series, noted(*asked, failure.reason, refusal=failure.refused)
             if failure.unreached:
                 reason = lose(self.url, failure.unreached, start_of(self.url, self.model))
-            reason = Permanent(reason) if failure.permanent else reason
             return Completion("", seconds=anyio.current_time() - began, finish="error", error=reason)
         self.series, self.failed = "", 0
         noted(*asked, "")

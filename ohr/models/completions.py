@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, Literal
 
-from ohr.contracts import Completion
+from ohr.contracts import Completion, Permanent
 
 _WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"})
 _WHOLE |= {"tool_calls", "tool_use", "function_call"}
@@ -52,6 +52,11 @@ class Failure(Exception):
         super().__init__(reason)
         self.series, self.wait, self.refused, self.status = series, wait, refused, status
         self.permanent, self.unreached = permanent, unreached
+
+    @property
+    def reason(self) -> str:
+        """The reason as an item's error."""
+        return Permanent(str(self)) if self.permanent else str(self)
 
 
 def completion_of(text: str, seconds: float, opening: str) -> Completion:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ohr import extras
 from ohr.models.chat_client import REFUSED, noted, passes, refused
-from ohr.models.completions import Failure
+from ohr.models.completions import Failure, is_too_long
 from ohr.models.rate_headers import retry_after
 from ohr.models.reach import cause, has_met, lose, lost, met
 
@@ -50,7 +50,7 @@ class Tries:
         if known := refused(*self.asked) or lost(self.place):
             raise Failure(known, refused=True)
         for turn in range(self.retries + 1):
-            status, unreached = 0, ""
+            status, unreached, permanent = 0, "", False
             try:
                 reply = send()
                 met(self.place)
@@ -61,7 +61,8 @@ class Tries:
                 problem = f"the service answered {status}: {self.masked(reply.text)}"
                 if status in REFUSED:
                     raise Failure(noted(*self.asked, problem, refusal=True), refused=True, status=status)
-                again = passes(status) and (repeatable or status in _NOT_DONE)
+                permanent = not passes(status) or (status not in _NOT_DONE and is_too_long(reply.text))
+                again = not permanent and (repeatable or status in _NOT_DONE)
                 wait = retry_after(reply.headers) if again else None
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 unreached = self.masked(cause(error))
@@ -75,4 +76,4 @@ class Tries:
             sleep(pause)
         if unreached:
             problem = lose(self.place, unreached, self.start)
-        raise Failure(problem, status=status)
+        raise Failure(problem, status=status, permanent=permanent)
