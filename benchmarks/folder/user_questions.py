@@ -10,11 +10,13 @@ from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
+from ohr.files.answers import flags_as_texts, id_of
 from ohr.files.changes import kept_until_changed
+from ohr.files.json_input import text_of
 from ohr.files.names import printable
-from ohr.files.ohrbench_questions import listed, text_of
+from ohr.files.ohrbench_questions import listed
 from ohr.files.question_tables import is_template
-from ohr.files.tables import Row, lacking
+from ohr.files.tables import Row, is_blank, lacking
 from ohr.messages.wording import counted, named
 
 from .documents import DOMAIN
@@ -105,9 +107,11 @@ class _Maker:
         if len(evidence) not in (0, 1, len(pages)):
             evidence = ("\n".join(evidence),)
         return Question(
-            id=text_of(parts["id"]).strip() or default,
+            id=default if is_blank(parts["id"]) else id_of(parts["id"], where),
             text=text,
-            answers=tuple(answer for answer in map(text_of, listed(parts["answers"])) if answer.strip()),
+            answers=tuple(
+                answer for answer in map(text_of, listed(flags_as_texts(parts["answers"]))) if answer.strip()
+            ),
             document=document,
             pages=pages,
             # where its page is not known, nobody can say whether evidence was found on it

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
-from ohr.files.answers import IDS, id_of, text_of
+from ohr.files.answers import IDS, answer_text, flags_as_texts, id_of
+from ohr.files.json_input import text_of
 from ohr.files.tables import is_blank
 from ohr.messages.wording import counted, quoted
 
@@ -95,22 +96,24 @@ def row_of(where: str, parts: Mapping[str, Any]) -> AnswerRow:
     }
     known = held | {name: value for name, value in parts.items() if not is_blank(value)}
     question, name = known.get("question", ""), known.get("question id", known.get("id"))
+    if isinstance(question, int | float):
+        question = text_of(question)
     if not isinstance(question, str):
         raise DataError(f"{where}: its question must be one text, not a conversation (got {quoted(question)})")
     if not question.strip() and name is None:
         raise DataError(f"{where}: has neither a question nor an id")
-    answer = text_of(known.get("answer"), where).strip()
-    accepted = texts_of(known.get("accepted answers", known.get("reference")), where, "accepted answers") or ()
+    answer = answer_text(known.get("answer"), where).strip()
+    accepted = flags_as_texts(known.get("accepted answers", known.get("reference")))
     return AnswerRow(
         where=where,
         question=question,
         answer=answer,
         id="" if name is None else id_of(name, where),
         contexts=texts_of(known.get("contexts"), where, "contexts"),
-        references=tuple(text for text in accepted if text.strip()),
+        references=tuple(text for text in texts_of(accepted, where, "accepted answers") or () if text.strip()),
         evidence=texts_of(known.get("evidence"), where, "reference contexts") or (),
-        document=str(known.get("document", "")),
-        error=str(known.get("error", "")) if not answer else "",
+        document=text_of(known.get("document")),
+        error=text_of(known.get("error")) if not answer else "",
     )
 
 
@@ -125,10 +128,9 @@ def texts_of(value: Any, where: str, what: str) -> tuple[str, ...] | None:
     if isinstance(value, str):
         listed = _listed(value)
         return (value,) if listed is None else listed
-    if isinstance(value, int | float):  # an accepted answer
-        return (text_of(value, where),)
-    if isinstance(value, list) and all(isinstance(each, str | int | float) for each in value):
-        return tuple(text_of(each, where) for each in value)
+    listed = value if isinstance(value, list) else [value]
+    if all(isinstance(each, str | int | float) for each in listed):
+        return tuple(map(text_of, listed))
     raise DataError(f"{where}: {what} must be a list of texts (got {quoted(value)})")
 
 
