@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.files.answers import flags_as_texts, id_of
+from ohr.files.answers import id_of, spelled
 from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import text_of
 from ohr.files.names import printable
@@ -109,9 +109,7 @@ class _Maker:
         return Question(
             id=default if is_blank(parts["id"]) else id_of(parts["id"], where),
             text=text,
-            answers=tuple(
-                answer for answer in map(text_of, listed(flags_as_texts(parts["answers"]))) if answer.strip()
-            ),
+            answers=tuple(answer for answer in map(text_of, listed(spelled(parts["answers"]))) if answer.strip()),
             document=document,
             pages=pages,
             # where its page is not known, nobody can say whether evidence was found on it

@@ -9,6 +9,7 @@ from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
 from ohr.files.json_input import parse_json, text_of, whole_number
 from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import keys_of
 
 _KEYS = ("ID", "doc_name", "questions", "answers", "evidence_source", "evidence_page_no", "evidence_context")
 _FORM = f"questions are a JSON list as in OHRBench, each with {', '.join(_KEYS)}"
@@ -59,7 +60,8 @@ def survey_questions(path: Path, *, as_published: bool = False) -> tuple[list[Qu
             continue
         name = f"entry {place}" if record.get("ID") is None else text_of(record["ID"])
         if not text_of(record.get("questions")).strip():
-            faults.append(Fault("question", "without a text, left out", name))
+            there = "" if "questions" in record else f" (it has {keys_of(record)})"
+            faults.append(Fault("question", "without a text, left out", f"{name}{there}"))
             continue
         if name in questions:
             faults.append(Fault("question", "whose ID is listed more than once, renamed", name))

@@ -10,6 +10,7 @@ from ohr.files.grids import WORKBOOK, Grid, csv_grids, text_of_file, workbook_gr
 from ohr.files.parquet import PARQUET
 from ohr.files.parquet import SUFFIXES as PARQUET_SUFFIXES
 from ohr.files.record_files import LINES_SUFFIXES, as_rows, read_values
+from ohr.messages.wording import keys_of
 from ohr.messages.wording import named as listed
 
 SUFFIXES = (".csv", ".tsv", ".xlsx", ".xlsm", *LINES_SUFFIXES, ".json", *PARQUET_SUFFIXES)
@@ -18,7 +19,6 @@ SUFFIXES = (".csv", ".tsv", ".xlsx", ".xlsm", *LINES_SUFFIXES, ".json", *PARQUET
 Names = Mapping[str, Sequence[str]]
 """The parts of a row, and the names that each may go by."""
 
-_COLUMNS = 12  # that a message lists: most tables of questions have fewer
 _HEADER_ROWS = 20  # rows among which the header is looked for: titles and remarks may be above it
 
 
@@ -110,10 +110,8 @@ def _several(entry: str) -> str:
 
 def lacking(part: str, names: Names, columns: Sequence[str]) -> str:
     """Return the sentence that a table has no column for a part, what that may be called, and which columns it has."""
-    there = [column for column in columns if column]
-    more = f" and {len(there) - _COLUMNS:,} more" if len(there) > _COLUMNS else ""
     takes = " or ".join(names[part][:5])
-    return f"has no column for the {part} ({takes}); its columns are {', '.join(there[:_COLUMNS])}{more}"
+    return f"has no column for the {part} ({takes}); its columns are {keys_of(filter(None, columns))}"
 
 
 def is_blank(value: Any) -> bool:

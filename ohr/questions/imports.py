@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from ohr.contracts import SOURCES, Page, Question
 from ohr.dataset.evidence import best_match
 from ohr.errors import DataError
-from ohr.files.answers import flags_as_texts, id_of
+from ohr.files.answers import id_of, spelled
 from ohr.files.foreign_answers.rows import texts_of
 from ohr.files.json_input import text_of
 from ohr.files.tables import Row, is_blank
@@ -161,7 +161,7 @@ def _passages(row: Row) -> tuple[str, ...]:
 
 def _answers(row: Row) -> tuple[str, ...]:
     given = next((row.parts[part] for part in ("answers", "answer") if not is_blank(row.parts.get(part))), None)
-    texts = texts_of(flags_as_texts(given), row.where, "answers") or ()
+    texts = texts_of(spelled(given), row.where, "answers") or ()
     return tuple(text for text in texts if text.strip() and text.strip().rstrip(".").casefold() != _NO_ANSWER)
 
 

@@ -20,7 +20,7 @@ from ohr.files.foreign_answers.rows import parsed_mapping
 from ohr.files.question_tables import DOCUMENT
 from ohr.files.tables import Names, Row, Table, is_blank, read_table, refuse_lacking
 from ohr.files.trec import read_qrels
-from ohr.messages.wording import counted, named, quoted
+from ohr.messages.wording import counted, keys_of, quoted
 
 NAMES: Names = {
     "question": ("user_input", "question", "query", "questions"),
@@ -105,7 +105,7 @@ def _mappings(holder: Any, key: str, where: str) -> list[Mapping[str, Any]]:
     """Return a list of mappings, which must be there."""
     found = holder.get(key) if isinstance(holder, Mapping) else None
     if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
-        there = f" (it has {named(list(holder))})" if isinstance(holder, Mapping) else ""
+        there = f" (it has {keys_of(holder)})" if isinstance(holder, Mapping) else ""
         raise DataError(f"{where} must have a list `{key}` of mappings, as SQuAD{there}")
     return found
 
@@ -129,7 +129,7 @@ def _beir(home: Path) -> Table:
     if judged is None or not {"corpus.jsonl", "queries.jsonl"} <= {*there}:
         raise DataError(
             f"{home}: a folder of questions is BEIR's, with corpus.jsonl, queries.jsonl and qrels/test.tsv; it has "
-            f"{named(there) or 'nothing'}{''.join(f', {path.name}' for path in splits)}"
+            f"{keys_of([*there, *(f'qrels/{path.name}' for path in splits)])}"
         )
     texts = {"id": ("_id",), "text": ("text",), "title": ("title",)}
     queries, corpus = (read_table(home / name, texts, ("id", "text")) for name in ("queries.jsonl", "corpus.jsonl"))

@@ -4,7 +4,7 @@ What programs write around passages is left out, and several in one text are div
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -14,7 +14,7 @@ from ohr.text.whole_words import whole_words
 
 from .candidate import Evidence
 from .texts import Texts, letters
-from .wrappers import divided, is_telling, unwrapped
+from .wrappers import divided, is_label, is_telling, unwrapped
 
 
 class Places:
@@ -35,7 +35,7 @@ class Places:
         lost = [part for passage in passages if not held[passage] for part in (passage, *divided(passage))]
         self._holders = held | self._held([reading for part in lost for reading in (part, *unwrapped(part))])
 
-    def _held(self, passages: Sequence[str]) -> Mapping[str, frozenset[str]]:
+    def _held(self, passages: Sequence[str]) -> dict[str, frozenset[str]]:
         """Return the documents that hold each passage on one page."""
         return dict(zip(passages, self._texts.documents_with(passages), strict=True))
 
@@ -110,9 +110,11 @@ class Places:
 
     def _parts(self, text: str, document: str, wrapped: dict[str, str]) -> list[Evidence]:
         """Find all passages of a text; none unless all are there, each as many of its paragraphs as are on a page."""
-        rest, found = divided(text), list[Evidence]()
-        if not all(self._read(part, document, {}) for part in rest if is_telling(part)):
+        given, found = divided(text), list[Evidence]()
+        lost = {part for part in given if not self._read(part, document, {})}
+        if any(is_telling(part) and not is_label(part) for part in lost):
             return []
+        rest = [part for part in given if part not in lost or not is_label(part)]
         while rest:
             joined = ["\n\n".join(rest[:end]) for end in range(len(rest), 0, -1)]
             telling = [part for part in joined if is_telling(part)]

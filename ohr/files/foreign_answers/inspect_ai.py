@@ -17,12 +17,11 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as zlib_error
 
 from ohr.errors import DataError
-from ohr.files.answers import has
 from ohr.files.foreign_answers.deepeval import extra
 from ohr.files.foreign_answers.promptfoo import picked
 from ohr.files.foreign_answers.rows import CONTEXTS, AnswerFile, AnswerRow, answer_file, mapping
 from ohr.files.json_input import parse_json
-from ohr.messages.wording import counted, quoted, shortened
+from ohr.messages.wording import counted, keys_of, quoted, shortened
 
 SUFFIX = ".json"
 """Ending of the files."""
@@ -46,8 +45,8 @@ def read(path: Path, found: Any, pick: str | None = None, *, whole: bool = True)
     samples = found.get("samples") if isinstance(found, Mapping) else None
     status = found.get("status") if isinstance(found, Mapping) else None
     if not isinstance(found, Mapping) or status is None:
-        there = has(list(found)) if isinstance(found, Mapping) else ""
-        raise DataError(f"{path}: is no log of inspect_ai: it has no `status`{there}")
+        keys = f" (it has {keys_of(found)})" if isinstance(found, Mapping) else ""
+        raise DataError(f"{path}: is no log of inspect_ai: it has no `status`{keys}")
     if not isinstance(samples, list) or not samples:
         raise DataError(f"{path}: the log has no samples (its status is {status})")
     notes = []

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ohr.errors import DataError
-from ohr.files.answers import has
 from ohr.files.foreign_answers.deepeval import extra
 from ohr.files.foreign_answers.rows import CONTEXTS, EXTRA, REFERENCES, AnswerFile, AnswerRow, answer_file, mapping
 from ohr.files.json_input import text_of
 from ohr.files.tables import is_blank
-from ohr.messages.wording import quoted, shortened
+from ohr.messages.wording import keys_of, quoted, shortened
 
 QUESTIONS = ("question", "query", "input", "user_input", "prompt")
 """Names of the variable that holds the question; a test with one variable holds it there."""
@@ -130,7 +129,7 @@ def _results(path: Path, found: Any) -> Iterable[Any]:
     while isinstance(listed, Mapping):  # version 3 has results in results
         listed = listed.get("results")
     if not isinstance(listed, list):
-        there = has(list(found)) if isinstance(found, Mapping) else ""
+        there = f" (it has {keys_of(found)})" if isinstance(found, Mapping) else ""
         raise DataError(f"{path}: is no output of promptfoo: it has no list `results.results`{there}")
     return listed
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
-from ohr.files.answers import IDS, answer_text, flags_as_texts, id_of
+from ohr.files.answers import IDS, answer_text, id_of, spelled
 from ohr.files.json_input import text_of
 from ohr.files.tables import is_blank
 from ohr.messages.wording import counted, quoted
@@ -103,7 +103,7 @@ def row_of(where: str, parts: Mapping[str, Any]) -> AnswerRow:
     if not question.strip() and name is None:
         raise DataError(f"{where}: has neither a question nor an id")
     answer = answer_text(known.get("answer"), where).strip()
-    accepted = flags_as_texts(known.get("accepted answers", known.get("reference")))
+    accepted = spelled(known.get("accepted answers", known.get("reference")))
     return AnswerRow(
         where=where,
         question=question,
@@ -128,9 +128,9 @@ def texts_of(value: Any, where: str, what: str) -> tuple[str, ...] | None:
     if isinstance(value, str):
         listed = _listed(value)
         return (value,) if listed is None else listed
-    listed = value if isinstance(value, list) else [value]
-    if all(isinstance(each, str | int | float) for each in listed):
-        return tuple(map(text_of, listed))
+    texts = value if isinstance(value, list) else [value]
+    if all(isinstance(each, str | int | float) for each in texts):
+        return tuple(map(text_of, texts))
     raise DataError(f"{where}: {what} must be a list of texts (got {quoted(value)})")
 
 

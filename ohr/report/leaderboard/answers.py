@@ -10,11 +10,11 @@ from typing import Any, Literal
 from ohr.contracts import Benchmark, Published, Question
 from ohr.dataset.inputs import read_inputs
 from ohr.errors import DataError
-from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, answer_text, has, id_of
+from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
 from ohr.files.record_files import as_rows
 from ohr.files.tables import read_table
 from ohr.graph.cache_keys import Keys
-from ohr.messages.wording import named, shortened
+from ohr.messages.wording import keys_of, named, shortened
 from ohr.metrics.cases import Replies, case_of
 from ohr.metrics.reply_columns import answer_scores
 from ohr.report.leaderboard.context_scores import ContextScore, as_cell, score_contexts
@@ -114,8 +114,8 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
     if table.rows and not any(part in row.parts for row in table.rows for part in IDS):
         ids = ", ".join(name for names in IDS.values() for name in names)
         raise DataError(
-            f"{table.rows[0].where}: has none of {ids}{has(table.columns)}; the program that wrote the file is named "
-            "with --from"
+            f"{table.rows[0].where}: has none of {ids} (it has {keys_of(table.columns)}); the program that wrote the "
+            "file is named with --from"
         )
     part = "prediction" if any("prediction" in row.parts for row in table.rows) else "answer"
     notes = list(table.notes)
@@ -128,7 +128,7 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
         name = id_of(parts.get("question id", parts.get("id")), where, table.columns)
         if part not in parts:
             wanted = (column,) if column else ("answer", *PREDICTIONS, *ANSWERS[1:])
-            raise DataError(f"{where}: has none of {', '.join(wanted)}{has(table.columns)}")
+            raise DataError(f"{where}: has none of {', '.join(wanted)} (it has {keys_of(table.columns)})")
         if name in found:
             raise DataError(f"{where}: question {name[:60]!r} is answered twice")
         found[name] = answer_text(parts[part], where).strip()

@@ -59,7 +59,7 @@ def test_pages_may_count_from_0(two):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"answers": "x"}, "question 0: has no question"),
+        ({"answers": "x"}, r"for the question \(question or .*; its columns are answers"),
         ({"question": "?", "document": "leese"}, "'leese' is not in the folder; did you mean 'documents/lease'?"),
         ({"question": "?", "document": "lease", "page": 3}, "page 3 of 'documents/lease', whose last page is 2"),
         ({"question": "?", "document": "lease", "page": "two"}, r"a page must be a whole number \(got 'two'\)"),
