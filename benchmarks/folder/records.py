@@ -1,4 +1,4 @@
-"""Reads records of questions from JSON, JSON Lines, CSV or a workbook."""
+"""Reads records of questions from a table of any form."""
 
 import re
 from ast import literal_eval

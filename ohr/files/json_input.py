@@ -24,9 +24,9 @@ class Number(float):
 
     def __new__(cls, spelling: str) -> "Number":
         """Read a number from its spelling."""
-        made = super().__new__(cls, spelling)
-        made.spelling = str(spelling)
-        return made
+        number = super().__new__(cls, spelling)
+        number.spelling = str(spelling)
+        return number
 
     def __str__(self) -> str:
         return self.spelling

@@ -1,4 +1,4 @@
-"""What files of records hold: JSON, JSON Lines, YAML and Parquet, whatever way pandas turns a table in JSON."""
+"""Files of records: JSON, JSON Lines, YAML and Parquet, and each form in which pandas writes a table as JSON."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
 class Held(NamedTuple):
-    """What a file holds, the place of each record where it is a list of them, and what to know of the file."""
+    """The content of a file, the place of each record where it is a list of them, and what to know of the file."""
 
     value: Any
     places: Sequence[str] | None
@@ -41,7 +41,7 @@ def read_values(path: Path, content: bytes) -> Held:
 
 
 def as_rows(found: Mapping[str, Any], known: set[str]) -> list[Any] | None:
-    """Return the rows of a table as a mapping, None where it is none that can be told.
+    """Return the rows of a table as a mapping, None where it is not known to be one.
 
     It is pandas' `split`, `columns`, `index` or `table`, a list for each column, or the only list of records.
 

@@ -65,8 +65,8 @@ def _named(row: Row, *, has_texts: bool) -> Row:
     elif "question" not in parts and has_texts:
         parts["question"] = text
     answers = parts.get("answers")
-    if found := parsed_mapping(answers):  # SQuAD's, as Hugging Face has them
-        parts["answers"] = found.get("text")
+    if marked := parsed_mapping(answers):  # SQuAD's, as Hugging Face has them
+        parts["answers"] = marked.get("text")
     elif isinstance(answers, list):
         parts["answers"] = [each.get("text") if isinstance(each, Mapping) else each for each in answers]
     if isinstance(parts.get("answers"), list):
@@ -103,11 +103,11 @@ def _squad(articles: Sequence[Any], path: Path) -> Iterator[dict[str, Any]]:
 
 def _mappings(holder: Any, key: str, where: str) -> list[Mapping[str, Any]]:
     """Return a list of mappings, which must be there."""
-    found = holder.get(key) if isinstance(holder, Mapping) else None
-    if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
+    inner = holder.get(key) if isinstance(holder, Mapping) else None
+    if not isinstance(inner, list) or not all(isinstance(each, Mapping) for each in inner):
         there = f" (it has {keys_of(holder)})" if isinstance(holder, Mapping) else ""
-        raise DataError(f"{where} must have a list `{key}` of mappings, as SQuAD{there}")
-    return found
+        raise DataError(f"{where} must have a list `{key}` of mappings, as SQuAD has{there}")
+    return inner
 
 
 def _relevant(
@@ -138,10 +138,10 @@ def _beir(home: Path) -> Table:
     asked = [row for row in queries.rows if str(row.parts.get("id")) in grades]
     names = {str(row.parts["id"]): row.parts.get("text") for row in asked}
     relevant = {name: [each for each, grade in grades[name].items() if grade > 0] for name in names}
-    made = _relevant(names, held, relevant, f"{judged}: the documents")
+    questions = _relevant(names, held, relevant, f"{judged}: the documents")
     rows = [
         Row(row.where, {"id": each["id"], "question": each["question"], "evidence": each["reference_contexts"]})
-        for row, each in zip(asked, made, strict=True)
+        for row, each in zip(asked, questions, strict=True)
     ]
     left = len(queries.rows) - len(asked)
     notes = [f"{counted(left, 'query', 'queries')} that {judged.name} does not judge, left out"] if left else []

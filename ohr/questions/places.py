@@ -14,7 +14,7 @@ from ohr.text.whole_words import whole_words
 
 from .candidate import Evidence
 from .texts import Texts, letters
-from .wrappers import divided, is_label, is_telling, unwrapped
+from .wrappers import divided, is_label, is_long, unwrapped
 
 
 class Places:
@@ -31,9 +31,9 @@ class Places:
         self._names = dict.fromkeys((*texts.truth, *unread))
         self._wrapped = dict[str, str]()
         self._divided = set[str]()
-        held = self._held(list(passages))
-        lost = [part for passage in passages if not held[passage] for part in (passage, *divided(passage))]
-        self._holders = held | self._held([reading for part in lost for reading in (part, *unwrapped(part))])
+        whole = self._held(list(passages))
+        lost = [part for passage in passages if not whole[passage] for part in (passage, *divided(passage))]
+        self._holders = whole | self._held([reading for part in lost for reading in (part, *unwrapped(part))])
 
     def _held(self, passages: Sequence[str]) -> dict[str, frozenset[str]]:
         """Return the documents that hold each passage on one page."""
@@ -41,7 +41,7 @@ class Places:
 
     @property
     def notes(self) -> Iterator[str]:
-        """What to know of the passages that were looked for."""
+        """Sentences about the passages that were looked for."""
         if self._wrapped:
             passage, rest = next(iter(self._wrapped.items()))
             several = counted(len(self._wrapped), "passage")
@@ -86,51 +86,52 @@ class Places:
         """Return the documents that hold a passage, else those that hold its parts, once for each."""
         for parts in ([passage], divided(passage)):
             readings = [(part, *unwrapped(part)) for part in parts]
-            found = [next((held for each in several if (held := self._holders[each])), ()) for several in readings]
-            if any(found):
-                return [name for names in found for name in sorted(names)]
+            holders = [next(filter(None, map(self._holders.__getitem__, several)), ()) for several in readings]
+            if any(holders):
+                return [name for names in holders for name in sorted(names)]
         return []
 
     def _in(self, passage: str, document: str) -> Sequence[Evidence]:
         wrapped = dict[str, str]()
-        found = self._read(passage, document, wrapped)
-        if not found and (found := self._parts(passage, document, wrapped)):
+        places = self._read(passage, document, wrapped)
+        if not places and (places := self._parts(passage, document, wrapped)):
             self._divided.add(passage)
-        if found:
-            self._wrapped |= wrapped
-        return found or [self._likely(passage, document)]
+        if not places:
+            return [self._likely(passage, document)]
+        self._wrapped |= wrapped
+        return places
 
     def _read(self, passage: str, document: str, wrapped: dict[str, str]) -> list[Evidence]:
         """Find a passage, else what is left of it without what is around it, which is added to `wrapped`."""
         for reading in (passage, *unwrapped(passage)):
-            if found := self._found(reading, document):
+            if places := self._found(reading, document):
                 wrapped |= {passage: reading} if reading != passage else {}
-                return found
+                return places
         return []
 
     def _parts(self, text: str, document: str, wrapped: dict[str, str]) -> list[Evidence]:
         """Find all passages of a text; none unless all are there, each as many of its paragraphs as are on a page."""
-        given, found = divided(text), list[Evidence]()
+        given, places = divided(text), list[Evidence]()
         lost = {part for part in given if not self._read(part, document, {})}
-        if any(is_telling(part) and not is_label(part) for part in lost):
+        if any(is_long(part) and not is_label(part) for part in lost):
             return []
         rest = [part for part in given if part not in lost or not is_label(part)]
         while rest:
             joined = ["\n\n".join(rest[:end]) for end in range(len(rest), 0, -1)]
-            telling = [part for part in joined if is_telling(part)]
-            part = next((part for part in telling if self._read(part, document, wrapped)), None)
+            long = [part for part in joined if is_long(part)]
+            part = next((part for part in long if self._read(part, document, wrapped)), None)
             if part is None:
                 return []
-            found += self._read(part, document, wrapped)
+            places += self._read(part, document, wrapped)
             rest = rest[len(rest) - joined.index(part) :]
-        return found
+        return places
 
     def _found(self, passage: str, document: str) -> list[Evidence]:
         wanted = letters(passage).text
         is_there = bool(wanted) and document in self._texts.truth and wanted in self._texts.documents[document]
         for page in self._texts.truth[document] if is_there else ():
-            held = wanted in self._texts.letters[document, page.index].text  # most pages do not hold it
-            if held and (span := self._texts.span(document, page.index, passage)):
+            is_here = wanted in self._texts.letters[document, page.index].text  # most pages do not hold it
+            if is_here and (span := self._texts.span(document, page.index, passage)):
                 return [Evidence(page.index, page.text[slice(*span)], *span)]
         return self._in_parts(wanted, document)
 

@@ -1,4 +1,4 @@
-"""What programs write around a passage of evidence, which its page does not have, and texts of several passages."""
+"""Words that programs write around a passage of evidence, which its page does not have; texts of several passages."""
 
 import re
 
@@ -9,7 +9,7 @@ _NAME = (
     r"|references?|evidence|quotes?|quotations?|citations?|text|content|file(?:name)?|page|title|url|hit|result"
     r"|文档|文件|段落|上下文|来源|资料|片段|内容|证据|原文|引用)"
 )
-"""What a program calls a passage, or where it is from."""
+"""Names that programs give a passage, or the place where it is from."""
 _FILE = r"[^\s,;:]{1,200}\.[a-z]{2,5}(?:[,;]?\s*\(?(?:pages?|pp?\.?)\s*\d+\)?)?"
 """A file, and perhaps a page: `x.pdf, page 3`."""
 _SIGNS = r"\W{0,40}"
@@ -59,7 +59,7 @@ def divided(text: str) -> list[str]:
     return parts if 1 < len(parts) <= _MOST_PARTS else []
 
 
-def is_telling(passage: str) -> bool:
+def is_long(passage: str) -> bool:
     """Report whether a part of a text is long enough that it is not on a page by chance."""
     return len(letters(passage).text) >= _FEWEST_LETTERS
 

@@ -178,28 +178,28 @@ def test_parquet_with_nested_columns(tmp_path):
     ],
 )
 def test_what_is_around_a_passage_is_left_out(read, text):
-    found, brought = evidence(read, text)
-    assert ([each.rstrip(".") for each in found], brought.repairs) == ([RENT.rstrip(".")], ())
+    texts, brought = evidence(read, text)
+    assert ([each.rstrip(".") for each in texts], brought.repairs) == ([RENT.rstrip(".")], ())
 
 
 def test_a_passage_that_is_on_the_page_with_its_label_keeps_it(read):
-    found, brought = evidence(read, TITLED)
-    assert found == [TITLED]
+    texts, brought = evidence(read, TITLED)
+    assert texts == [TITLED]
     assert not any("around" in note for note in brought.notes)
 
 
 def test_words_are_left_out_only_where_the_rest_is_found(read):
     changed = f"Document 3: {RENT.replace('twelve', 'ten')}"
-    found, brought = evidence(read, changed)
-    assert found == [changed]
+    texts, brought = evidence(read, changed)
+    assert texts == [changed]
     assert [repair.fault for repair in brought.repairs] == ["evidence not found"]
     prose = f"By the text of the clause that was struck out, which the parties keep: {RENT}"
     assert evidence(read, prose)[0] == [prose]
 
 
 def test_a_text_of_several_passages_is_divided_only_where_all_are_found(read):
-    found, brought = evidence(read, f"Lease\n\n{RENT}\n\nDocument 2: {NOTICE}")
-    assert (found, brought.repairs) == ([f"Lease\n\n{RENT}", NOTICE], ())
+    texts, brought = evidence(read, f"Lease\n\n{RENT}\n\nDocument 2: {NOTICE}")
+    assert (texts, brought.repairs) == ([f"Lease\n\n{RENT}", NOTICE], ())
     for other in ("Document 2: Notice is not wanted.", "| a | b |", "Nothing of this is on any page."):
         text = f"{RENT}\n\n{other}"
         assert evidence(read, text)[0] == [text]

@@ -21,7 +21,7 @@ _RAGAS = {"user_input", "retrieved_contexts"}
 _OLD_RAGAS = {"contexts", "ground_truth", "ground_truths"}
 _DEEPEVAL = {"actual_output", "actualOutput", "expected_output", "expectedOutput", "retrieval_context"}
 _PROMPTFOO = {"vars", "prompt", "provider"}
-_TELLING = {*_RAGAS, *_OLD_RAGAS, *_DEEPEVAL, *PREDICTIONS, "question", "input"}
+_DISTINCTIVE = {*_RAGAS, *_OLD_RAGAS, *_DEEPEVAL, *PREDICTIONS, "question", "input"}
 _WRITERS: Mapping[Layout, tuple[Callable[[Sequence[AnswerRow], Mapping[str, str]], str], str]] = {
     "ragas": (ragas.write, ragas.SUFFIX),
     "deepeval": (deepeval.write, deepeval.SUFFIX),
@@ -97,7 +97,7 @@ def recognized(path: Path, found: Any) -> Layout | None:
             return "promptfoo"
         if any(isinstance(found.get(key), list) for key in deepeval.RUNS) or "testRunData" in found:
             return "deepeval"
-        found = as_rows(found, _TELLING)
+        found = as_rows(found, _DISTINCTIVE)
         return None if found is None else _of_columns(_names(found))
     if isinstance(found, list):
         return "promptfoo" if _names(found) >= _PROMPTFOO else _of_columns(_names(found))
@@ -120,7 +120,7 @@ def _of_columns(names: set[str]) -> Layout | None:
 def _columns(path: Path) -> set[str]:
     """Return the columns of a table that tell layouts apart; none of one that cannot be read."""
     try:
-        table = read_table(path, {name: (name,) for name in sorted(_TELLING)}, ())
+        table = read_table(path, {name: (name,) for name in sorted(_DISTINCTIVE)}, ())
     except DataError:
         return set()
     return set(table.rows[0].parts) if table.rows else set()
