@@ -244,3 +244,11 @@ def test_what_to_know_of_a_table_is_among_the_notes(two):
     assert [note.split(":", 1)[1].strip()[:24] for note in notes] == [
         "is not UTF-8; read as Wi", "3: is taken for the header"[:24], "not used: Notes",
     ]  # fmt: skip
+
+
+def test_rows_with_a_blank_document_are_reported_once(two):
+    (two.home / "q.csv").write_text("Question,PDF,Page\n" + "When?,,1\n" * 13)
+    with pytest.raises(DataError) as caught:
+        two.benchmark("q.csv").check()
+    fault = f"{two.home / 'q.csv'}:2: names a page, but not of which document, and so do 12 more rows"
+    assert str(caught.value) == fault
