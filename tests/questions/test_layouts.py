@@ -105,8 +105,10 @@ def test_squad_and_its_rows(read):
         "plausible_answers": [{"text": "x"}],
     }
     articles = [{"title": "lease", "paragraphs": [{"context": RENT, "qas": [asked, without]}]}]
-    flat = read([{**SQUAD, "answers": MARKED}])
-    assert [(each.id, each.answers) for each in flat.candidates] == [("s", (ANSWER,))]
+    printed = f"{{'text': array(['{ANSWER}'], dtype=object), 'answer_start': array([0])}}"
+    for answers in (MARKED, str(MARKED), printed):
+        flat = read([{**SQUAD, "answers": answers}])
+        assert [(each.id, each.answers) for each in flat.candidates] == [("s", (ANSWER,))]
     nested = read({"version": "v2.0", "data": articles})
     assert [(each.id, each.answers) for each in nested.candidates] == [("s", (ANSWER,)), ("t", ())]
     assert passages(nested) == [[RENT], [RENT]]

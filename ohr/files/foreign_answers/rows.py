@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import tokenize
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +27,8 @@ EXTRA: Mapping[str, Sequence[str]] = {
     "error": ("error",),
 }
 """Parts of a row that no layout has a place for, and their names in columns or metadata."""
+_ARRAY = re.compile(r"\barray\((\[.*?\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
+"""A list within a mapping, as pandas and Hugging Face's datasets print it into a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,7 @@ def _listed(text: str) -> tuple[str, ...] | None:
 def parsed_mapping(value: Any) -> Mapping[str, Any]:
     """Return metadata as a mapping, also where a table's cell holds it as text; an empty one where it is none."""
     if isinstance(value, str):
+        value = _ARRAY.sub(r"\1", value)
         for parse in (json.loads, literal_eval):
             try:
                 value = parse(value)
