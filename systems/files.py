@@ -166,7 +166,7 @@ def _reply(parts: Mapping[str, Any], where: str, name: str) -> SystemReply | str
         int(numbers["tokens_in"] or 0),
         int(numbers["tokens_out"] or 0),
         numbers["seconds"],
-        text_of(parts.get("version")),
+        "" if (version := parts.get("version")) is None else str(version),
     )
 
 
