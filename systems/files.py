@@ -14,9 +14,9 @@ from pydantic import Field
 from ohr.contracts import Context, SystemReply
 from ohr.contracts.system import SPLIT, System
 from ohr.errors import DataError
-from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, text_of
+from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
 from ohr.files.handed_over import DIGEST, QUESTIONS, digest, plain
-from ohr.files.json_input import lines
+from ohr.files.json_input import lines, text_of
 from ohr.files.tables import read_table
 from ohr.messages.wording import counted, named, quoted
 
@@ -141,15 +141,16 @@ def _question(parts: Mapping[str, Any], where: str, texts: Mapping[str, str], id
     Raises:
         DataError: it names no question, or two.
     """
-    name, question = parts.get("question id", parts.get("id")), parts.get("question")
-    asked = None if question is None else plain(str(question))
-    by_id = None if name is None else texts.get(str(name))
+    given_id, question = parts.get("question id", parts.get("id")), parts.get("question")
+    name = None if given_id is None else id_of(given_id, where)
+    asked = None if question is None else plain(text_of(question))
+    by_id = None if name is None else texts.get(name)
     if by_id and asked in ids and asked != by_id:
-        raise DataError(f"{where}: its id {str(name)!r} and its question belong to two questions: correct one of them")
+        raise DataError(f"{where}: its id {name!r} and its question belong to two questions: correct one of them")
     given = by_id or asked or name
     if given is None:
         raise DataError(f"{where}: has neither the id of a question (question_id, id) nor its text (question)")
-    return str(given)
+    return given
 
 
 def _reply(parts: Mapping[str, Any], where: str, name: str) -> SystemReply | str:
@@ -162,7 +163,7 @@ def _reply(parts: Mapping[str, Any], where: str, name: str) -> SystemReply | str
     names = ("tokens_in", "tokens_out", "seconds", *SPLIT)
     tokens_in, tokens_out, seconds, *split = [_number(parts.get(part), part, where) for part in names]
     return SystemReply(
-        text_of(parts["answer"], where),
+        answer_text(parts["answer"], where),
         contexts,
         int(tokens_in or 0),
         int(tokens_out or 0),

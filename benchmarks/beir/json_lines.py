@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from ohr.errors import DataError
 from ohr.files.json_input import parse_json
 from ohr.messages.faults import Fault
+from ohr.messages.wording import keys_of
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -85,7 +86,8 @@ def records(path: Path, file: BinaryIO, faults: list[Fault]) -> Iterator[Line]:
         if record is None:
             faults.append(Fault("line", "without a JSON object", where))
         elif name is None:
-            faults.append(Fault("line", "without `_id`, a text or a whole number", where))
+            there = f"{where} (it has {keys_of(record or ())})"
+            faults.append(Fault("line", "without `_id`, a text or a whole number", there))
         elif first.setdefault(name, number) != number:
             faults.append(Fault("line", "with the `_id` of another", f"{where} ({name!r}, as line {first[name]})"))
         else:

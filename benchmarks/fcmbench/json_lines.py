@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from ohr.errors import DataError
 from ohr.files.json_input import parse_json
-from ohr.messages.wording import counted, quoted
+from ohr.messages.wording import counted, keys_of, quoted
 
 from .conditions import LABELS
 from .items import PLACEHOLDER, SUBTASKS, Item
@@ -95,7 +95,7 @@ def _field_faults(record: Mapping[str, Any]) -> Iterator[str]:
     """Report fields that are missing or of the wrong type."""
     if lacking := [name for name in _FIELDS if name not in record]:
         hint = "; `prompt` is the question's name in V1.0" if "question" in lacking and "prompt" in record else ""
-        yield f"lacks {', '.join(lacking)}{hint}"
+        yield f"lacks {', '.join(lacking)}{hint}; it has {keys_of(record)}"
     for name in _FIELDS:
         value = record.get(name, "-")
         if name != "images" and not (isinstance(value, str) and value.strip()):

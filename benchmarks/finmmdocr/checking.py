@@ -8,7 +8,7 @@ from typing import Any
 
 from ohr.files.json_input import whole_number
 from ohr.messages.faults import Fault
-from ohr.messages.wording import named, quoted, shortened
+from ohr.messages.wording import keys_of, named, quoted, shortened
 
 from .records import CHARTS, TABLES, TEXTS, Record
 
@@ -52,7 +52,7 @@ def record_of(value: Any, where: str) -> tuple[Record | None, list[Fault]]:
         return None, [Fault("record", NO_OBJECT, f"{where} ({quoted(value)})")]
     lacking = [name for name in _TEXT_FIELDS if not isinstance(value.get(name), str) or not value[name].strip()]
     if lacking:
-        return None, [Fault("record", f"without {' and '.join(lacking)}", where)]
+        return None, [Fault("record", f"without {' and '.join(lacking)}", f"{where}, which has {keys_of(value)}")]
     place = f"{shortened(value['question_id'])} ({where})"
     evidence, wrong = _evidence(value.get("evidence"), place)
     images = tuple(path for path in _listed(value.get("images")) if isinstance(path, str))

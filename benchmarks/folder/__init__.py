@@ -32,7 +32,9 @@ class Folder(Benchmark, kind="folder"):
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)  # `questions` is a verb of benchmarks
     packages: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     root: Annotated[Path, Field(description="Folder of PDFs, or of folders of page images.")]
-    questions_file: Annotated[Path, Field(alias="questions", description="Questions: CSV, .xlsx, JSON or JSON Lines.")]
+    questions_file: Annotated[
+        Path, Field(alias="questions", description="Questions: CSV, .xlsx, JSON, JSON Lines or Parquet.")
+    ]
     ground_truth: Annotated[
         Literal["text_layer"] | Path | None,
         Field(description="`text_layer` of the PDFs, or a folder of <domain>/<document>.json; none."),

@@ -1,4 +1,4 @@
-"""Reads records of questions from JSON, JSON Lines, CSV or a workbook."""
+"""Reads records of questions from a table of any form."""
 
 import re
 from ast import literal_eval
@@ -36,7 +36,7 @@ def read_records(path: Path) -> Table:
     Raises:
         DataError: it is not readable, or a record is no mapping.
     """
-    table = read_table(path, NAMES, ("question",), records=_listed, entry="question")
+    table = read_table(path, NAMES, ("question",), entry="question")
     rows = [row._replace(parts={part: _cell(part, value) for part, value in row.parts.items()}) for row in table.rows]
     return table._replace(rows=rows)
 
@@ -60,14 +60,6 @@ def page_numbers(given: Any) -> list[int]:
                 raise ValueError(repr(part if isinstance(page, str) else page))
             numbers += range(first, last + 1)
     return numbers
-
-
-def _listed(found: Any) -> Any:
-    """Return a list of questions, also where it is the only list of a mapping."""
-    lists = [value for value in found.values() if isinstance(value, list)] if isinstance(found, Mapping) else []
-    if isinstance(found, list) or len(lists) == 1:
-        return lists[0] if lists else found
-    return found
 
 
 def _cell(part: str, value: Any) -> Any:

@@ -10,11 +10,13 @@ from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
+from ohr.files.answers import id_of, spelled
 from ohr.files.changes import kept_until_changed
+from ohr.files.json_input import text_of
 from ohr.files.names import printable
-from ohr.files.ohrbench_questions import listed, text_of
+from ohr.files.ohrbench_questions import listed
 from ohr.files.question_tables import is_template
-from ohr.files.tables import Row, lacking
+from ohr.files.tables import Row, is_blank, lacking
 from ohr.messages.wording import counted, named
 
 from .documents import DOMAIN
@@ -57,7 +59,8 @@ def ask(path: Path, pages: tuple[tuple[str, int], ...], broken: tuple[str, ...],
         if question.id in made:
             maker.faults.append(f"{record.where}: the id {question.id!r} is used twice")
         made[question.id], origins[question.id] = question, record.where
-    faults = [*_unwritten(table.rows), *maker.faults] or ([] if made else [f"{path}: holds no question"])
+    unnamed = _once(maker.unnamed, "names a page, but not of which document", "does", "")
+    faults = [*_unwritten(table.rows), *unnamed, *maker.faults] or ([] if made else [f"{path}: holds no question"])
     if faults:
         more = len(faults) - _MOST_FAULTS
         raise DataError("\n".join(faults[:_MOST_FAULTS] + [f"and {counted(more, 'more fault')}"] * (more > 0)))
@@ -69,17 +72,22 @@ def ask(path: Path, pages: tuple[tuple[str, int], ...], broken: tuple[str, ...],
 def _unwritten(rows: Sequence[Row]) -> list[str]:
     """Report rows that nobody has written a question into since `ohr init` made them, all in one sentence."""
     places = [row.where for row in rows if is_template(row.parts.get("question"))]
-    more = (
-        f", and so {'is' if len(places) == 2 else 'are'} {counted(len(places) - 1, 'more row')}" if places[1:] else ""
-    )
-    return [f"{place}: is as `ohr init` wrote it{more}: replace it by a question of yours" for place in places[:1]]
+    return _once(places, "is as `ohr init` wrote it", "is", ": replace it by a question of yours")
+
+
+def _once(places: Sequence[str], fault: str, verb: str, hint: str) -> list[str]:
+    """Report a fault of several rows at the first of them; `verb` says `so is 1 more row` of two."""
+    so = verb if len(places) == 2 else {"is": "are", "does": "do"}[verb]
+    more = f", and so {so} {counted(len(places) - 1, 'more row')}" if places[1:] else ""
+    return [f"{place}: {fault}{more}{hint}" for place in places[:1]]
 
 
 class _Maker:
-    """Makes questions, and gathers their faults; `undocumented` is the fault of a file that names no documents."""
+    """Makes questions, gathers faults and unnamed documents; `undocumented` is the fault of a file that names none."""
 
     def __init__(self, pages: Mapping[str, int], broken: Sequence[str], first_page: int, undocumented: str) -> None:
         self.faults: list[str] = []
+        self.unnamed: list[str] = []
         self._undocumented = undocumented
         self._pages, self._first, self._names = pages, first_page, [*pages, *broken]
         self._by_name: dict[str, str] = {}
@@ -105,9 +113,9 @@ class _Maker:
         if len(evidence) not in (0, 1, len(pages)):
             evidence = ("\n".join(evidence),)
         return Question(
-            id=text_of(parts["id"]).strip() or default,
+            id=default if is_blank(parts["id"]) else id_of(parts["id"], where),
             text=text,
-            answers=tuple(answer for answer in map(text_of, listed(parts["answers"])) if answer.strip()),
+            answers=tuple(answer for answer in map(text_of, listed(spelled(parts["answers"]))) if answer.strip()),
             document=document,
             pages=pages,
             # where its page is not known, nobody can say whether evidence was found on it
@@ -147,7 +155,7 @@ class _Maker:
             if self._undocumented:
                 self.faults += [self._undocumented] * (self._undocumented not in self.faults)
             elif not named:  # a document that is not there is a fault already
-                self._fault(where, "names a page, but not of which document")
+                self.unnamed.append(where)
             return ()
         last = self._pages.get(document)
         for number in sorted(numbers):

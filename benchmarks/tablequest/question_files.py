@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from ohr.errors import DataError
 from ohr.files.json_input import read_records
-from ohr.messages.wording import quoted, shortened
+from ohr.messages.wording import keys_of, quoted, shortened
 
 Level = Literal["easy", "medium", "hard"]
 """Easy is the extraction of a cell, medium a calculation, hard an analysis in words."""
@@ -80,7 +80,7 @@ def require(where: str, record: Mapping[str, Any], names: Sequence[str]) -> None
     """Raise a DataError for the first of some parts that is absent, or is no text or empty text."""
     for name in names:
         if name not in record:
-            raise DataError(f"{where}: {name} is missing; a question has {', '.join(names)}")
+            raise DataError(f"{where}: {name} is missing; a question has {', '.join(names)}; it has {keys_of(record)}")
         if not isinstance(record[name], str) or not record[name].strip():
             raise DataError(f"{where}: {name} must be text that is not empty (got {quoted(record[name])})")
 
@@ -89,7 +89,8 @@ def _question(where: str, record: Mapping[str, Any]) -> TableQuestion:
     for name in ("id", "year", "difficulty", *_TEXTS):
         if name not in record:
             raise DataError(
-                f"{where}: {name} is missing; a question has id, year, difficulty, {', '.join(_TEXTS)}, steps"
+                f"{where}: {name} is missing; a question has id, year, difficulty, {', '.join(_TEXTS)}, steps; "
+                f"it has {keys_of(record)}"
             )
     require(where, record, _TEXTS)
     level = level_of(where, record)

@@ -26,7 +26,7 @@ def build(
     ] = None,
     questions: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Verify these (RAGAS, LlamaIndex, CSV, .xlsx, JSON); none is written."),
+        typer.Option(metavar="FILE", help="Verify these, a file of RAGAS, SQuAD, ... or a table; none is written."),
     ] = None,
     overrides: Overrides = None,
     plan: Annotated[

@@ -103,7 +103,7 @@ def ocr(
 def answers(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Answers: CSV, .xlsx, JSON, JSONL, or an .eval log.", show_default=False),
+        typer.Argument(metavar="FILE", help="Answers: CSV, .xlsx, JSON, YAML, Parquet or .eval.", show_default=False),
     ],
     benchmark: Kind = None,
     root: Root = None,

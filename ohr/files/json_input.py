@@ -17,21 +17,53 @@ _LONGEST_NUMBER = 18
 """Most digits of a page number; Python refuses to convert some thousands of digits."""
 
 
-def parse_json(content: bytes, *, unique: bool = False) -> Any:
+class Number(float):
+    """A number with a point or an exponent that `str` writes as its file does: 2.0, 1.50 or 1e3."""
+
+    spelling: str
+
+    def __new__(cls, spelling: str) -> "Number":
+        """Read a number from its spelling."""
+        number = super().__new__(cls, spelling)
+        number.spelling = str(spelling)
+        return number
+
+    def __str__(self) -> str:
+        return self.spelling
+
+
+def text_of(value: object) -> str:
+    """Write a value of a file as text: a string as it is, what is blank as nothing, all else as the file spells it.
+
+    A number that no file spells, as of Parquet, has at most 15 digits and no zeros at the end of its fraction.
+    """
+    if value is None or value != value:
+        return ""
+    if isinstance(value, str | Number):
+        return str(value)
+    return f"{value:.15g}" if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+
+
+def parse_json(content: bytes, *, unique: bool = False, spelled: bool = False) -> Any:
     """Read JSON; replace halves of characters with question marks.
 
     Args:
         content: of the file.
         unique: refuse a mapping with the same key twice, of which the last would count.
+        spelled: numbers that are not whole remember how they are written (`Number`).
 
     Raises:
         ValueError: it is not JSON, not UTF-8, or too deeply nested.
     """
     try:
         # plain bytes are found in a fifth of the time that the expression takes
-        found = json.loads(content, object_pairs_hook=_once if unique else None)
+        hooks: dict[str, Any] = {
+            "object_pairs_hook": _once if unique else None,
+            "parse_float": Number if spelled else None,
+        }
+        found = json.loads(content, **hooks)
         if (b"\\ud" in content or b"\\uD" in content or b"\xed" in content) and _HALF.search(content):
-            found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+            found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"), **hooks)
     except RecursionError:
         raise ValueError("too deeply nested") from None
     return found

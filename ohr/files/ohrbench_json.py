@@ -14,6 +14,7 @@ from ohr.files import MOST_PAGES
 from ohr.files.json_input import parse_json, whole_number
 from ohr.files.names import composed, is_writable, printable
 from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import keys_of
 
 # --- folders ----------------------------------------------------------------------------------------------
 
@@ -125,7 +126,8 @@ def read_document(path: Path, name: str) -> Reading:
     for place, entry in enumerate(entries):
         number = _number(entry)
         if number is None:
-            faults.append(Fault("page", _UNNUMBERED, f"{where} entry {place}"))
+            there = f" (it has {keys_of(entry)})" if isinstance(entry, dict) and "page_idx" not in entry else ""
+            faults.append(Fault("page", _UNNUMBERED, f"{where} entry {place}{there}"))
         elif number in pages:
             faults.append(Fault("page", _REPEATED, f"{where} page {number + 1}"))
         else:

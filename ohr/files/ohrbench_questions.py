@@ -1,6 +1,5 @@
 """OHRBench's question files, qas.json and qas_v2.json, whatever state they are in."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import Any
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.files.json_input import parse_json, whole_number
+from ohr.files.json_input import parse_json, text_of, whole_number
 from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import keys_of
 
 _KEYS = ("ID", "doc_name", "questions", "answers", "evidence_source", "evidence_page_no", "evidence_context")
 _FORM = f"questions are a JSON list as in OHRBench, each with {', '.join(_KEYS)}"
@@ -60,7 +60,8 @@ def survey_questions(path: Path, *, as_published: bool = False) -> tuple[list[Qu
             continue
         name = f"entry {place}" if record.get("ID") is None else text_of(record["ID"])
         if not text_of(record.get("questions")).strip():
-            faults.append(Fault("question", "without a text, left out", name))
+            there = "" if "questions" in record else f" (it has {keys_of(record)})"
+            faults.append(Fault("question", "without a text, left out", f"{name}{there}"))
             continue
         if name in questions:
             faults.append(Fault("question", "whose ID is listed more than once, renamed", name))
@@ -77,7 +78,7 @@ def _records(path: Path) -> list[Any]:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     try:
-        records = parse_json(path.read_bytes())
+        records = parse_json(path.read_bytes(), spelled=True)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: not readable as JSON: {error}; {_FORM}") from None
     if not isinstance(records, list):
@@ -138,13 +139,6 @@ def _question_faults(question: Question, record: Mapping[str, Any], *, as_publis
     stated = text_of(record.get("doc_type"))
     if stated and stated != question.domain:
         yield Fault("question", "whose doc_type is not the folder, which counts", f"{question.id} ({stated})")
-
-
-def text_of(value: object) -> str:
-    """Write a JSON value as text: a string as it is, null as nothing, all else as in the file."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def listed(value: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Tables that people bring as rows of named parts: CSV, workbooks of Excel, JSON and JSON Lines."""
+"""Tables that people bring as rows of named parts: CSV, workbooks of Excel, JSON, JSON Lines, YAML and Parquet."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,16 +7,18 @@ from typing import Any, NamedTuple
 
 from ohr.errors import DataError
 from ohr.files.grids import WORKBOOK, Grid, csv_grids, text_of_file, workbook_grids
-from ohr.files.json_input import lines, parse_json
+from ohr.files.parquet import PARQUET
+from ohr.files.parquet import SUFFIXES as PARQUET_SUFFIXES
+from ohr.files.record_files import LINES_SUFFIXES, as_rows, read_values
+from ohr.messages.wording import keys_of
 from ohr.messages.wording import named as listed
 
-SUFFIXES = (".csv", ".tsv", ".xlsx", ".xlsm", ".jsonl", ".ndjson", ".json")
+SUFFIXES = (".csv", ".tsv", ".xlsx", ".xlsm", *LINES_SUFFIXES, ".json", *PARQUET_SUFFIXES)
 """Suffixes of files that `read_table` reads."""
 
 Names = Mapping[str, Sequence[str]]
 """The parts of a row, and the names that each may go by."""
 
-_COLUMNS = 12  # that a message lists: most tables of questions have fewer
 _HEADER_ROWS = 20  # rows among which the header is looked for: titles and remarks may be above it
 
 
@@ -48,10 +50,11 @@ def read_table(
     """Read a table. Names count without regard to case, spaces, `_` and `-`.
 
     Args:
-        path: a file whose suffix is one of `SUFFIXES`; any other is read as JSON, and a workbook under any suffix.
+        path: a file whose suffix is one of `SUFFIXES`, or YAML; any other is read as JSON, and workbooks and Parquet
+            under any suffix.
         names: the parts, and their names.
         needed: parts of which a table must have at least one column each.
-        records: makes the list of records of what a JSON file holds.
+        records: makes the list of records of what a file of JSON, YAML or Parquet holds, or a mapping of columns.
         entry: what a record of a JSON list is called in messages.
         hint: what helps where two columns could be the same part.
 
@@ -65,41 +68,55 @@ def read_table(
     suffix = path.suffix.lower()
     if content.startswith(WORKBOOK) or suffix.startswith(".xls"):
         return _of_grid(path, workbook_grids(path, content), names, needed, hint, [])
-    text, notes = text_of_file(path, content, guess=suffix in (".csv", ".tsv"))
-    if suffix in (".csv", ".tsv"):
+    if suffix in (".csv", ".tsv") and not content.startswith(PARQUET):
+        text, notes = text_of_file(path, content, guess=True)
         return _of_grid(path, csv_grids(path, text), names, needed, hint, notes)
-    if suffix in (".jsonl", ".ndjson"):
-        places, found = zip(*lines(text), strict=True) if text.strip() else ((), ())
-        wheres = [f"{path}:{place}" for place in places]
-        read = records([_parsed(line, where) for line, where in zip(found, wheres, strict=True)])
-    else:
-        read = records(_parsed(text, str(path)))
-        if not isinstance(read, list):
-            many = f"{entry}s" if entry != "entry" else "entries"
-            raise DataError(f"{path}: must be a list of {many} (got {type(read).__name__})")
-        wheres = [f"{path}: {entry} {place}" for place in range(len(read))]
-    return _of_records(zip(wheres, read, strict=True), names, hint, notes)
+    held = read_values(path, content)
+    read = records(held.value)
+    if isinstance(read, Mapping):
+        rows = as_rows(read, {name for found in names.values() for name in found})
+        if rows is None:
+            fault = lacking(needed[0] if needed else next(iter(names)), names, tuple(map(str, read)))
+            raise DataError(f"{path}: must be a list of {_several(entry)}, or of cells for each column: it {fault}")
+        read = rows
+    if not isinstance(read, list):
+        raise DataError(f"{path}: must be a list of {_several(entry)} (got {type(read).__name__})")
+    places = held.places if held.places and len(held.places) == len(read) else None
+    wheres = places or [f"{path}: {entry} {place}" for place in range(len(read))]
+    table = _of_records(zip(wheres, read, strict=True), names, hint, held.notes)
+    for part in needed:
+        refuse_lacking(path, table, names, part)
+    return table
+
+
+def refuse_lacking(path: Path, table: Table, names: Names, *parts: str, hint: str = "") -> None:
+    """Raise a DataError where a table has rows, and none of them has any of some parts.
+
+    Args:
+        path: for the message.
+        table: of the file.
+        names: the parts, and their names.
+        parts: of which one is needed; the message calls it as the first one.
+        hint: what helps.
+    """
+    if table.rows and not any(part in row.parts for row in table.rows for part in parts):
+        takes = {parts[0]: [name for part in parts for name in names[part]]}
+        raise DataError(f"{path}: {lacking(parts[0], takes, table.columns)}{hint}")
+
+
+def _several(entry: str) -> str:
+    return "entries" if entry == "entry" else f"{entry}s"
 
 
 def lacking(part: str, names: Names, columns: Sequence[str]) -> str:
     """Return the sentence that a table has no column for a part, what that may be called, and which columns it has."""
-    there = [column for column in columns if column]
-    more = f" and {len(there) - _COLUMNS:,} more" if len(there) > _COLUMNS else ""
     takes = " or ".join(names[part][:5])
-    return f"has no column for the {part} ({takes}); its columns are {', '.join(there[:_COLUMNS])}{more}"
+    return f"has no column for the {part} ({takes}); its columns are {keys_of(filter(None, columns))}"
 
 
 def is_blank(value: Any) -> bool:
     """Report whether a value says nothing: null, a NaN, or a text without characters."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def _parsed(text: str, where: str) -> Any:
-    try:
-        return parse_json(text.encode(), unique=True)
-    except ValueError as error:
-        by_line = "; if each line is an entry, let its name end with .jsonl" if "Extra data" in str(error) else ""
-        raise DataError(f"{where}: not readable as JSON: {error}{by_line}") from None
 
 
 def _of_records(records: Iterable[tuple[str, Any]], names: Names, hint: str, notes: Sequence[str]) -> Table:
@@ -108,7 +125,7 @@ def _of_records(records: Iterable[tuple[str, Any]], names: Names, hint: str, not
     for where, record in records:
         if not isinstance(record, Mapping):
             raise DataError(f"{where}: must be a mapping (got {record!r:.60})")
-        keys = tuple(record)
+        keys = tuple(map(str, record))
         if keys != last:  # the records of one file mostly have the same keys
             last, places = keys, _places(keys, names)
             columns |= dict.fromkeys(keys)

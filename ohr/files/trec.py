@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ohr.errors import DataError
 from ohr.files.field_lines import Layout, Lines, read_lines
 from ohr.files.json_input import parse_json
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, keys_of, named
 
 Codes = NDArray[np.int32]
 """Array of codes of names."""
@@ -222,7 +222,9 @@ def _from_csv(path: Path) -> dict[str, tuple[str, str]]:
     documents: dict[str, tuple[str, str]] = {}
     for number, row in rows:
         if len(row) not in DOCUMENTS.fields or not all(row[:2]):
-            raise DataError(f"{path}:{number}: must have a topic and a document, and may have a domain")
+            raise DataError(
+                f"{path}:{number}: must have a topic and a document, and may have a domain; it has {keys_of(row)}"
+            )
         topic, about = row[0], (row[1], row[2] if len(row) > 2 else "")
         if documents.setdefault(topic, about) != about:
             raise DataError(f"{path}:{number}: topic {topic!r} has another document or domain above")

@@ -1,11 +1,12 @@
 """How messages count, list and quote: in one way everywhere."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isinf, isnan
 from reprlib import Repr
 from typing import Any
 
 _NAMED = 3
+_KEYS = 12  # most tables have fewer
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
@@ -54,6 +55,13 @@ def named(names: Sequence[str]) -> str:
     """List the first names, and say how many more there are."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def keys_of(holder: Iterable[Any]) -> str:
+    """List the keys of a record, or the columns of a table; of many the first ones."""
+    keys = [shortened(str(key), 40) for key in holder]
+    more = f" and {len(keys) - _KEYS:,} more" if len(keys) > _KEYS else ""
+    return ", ".join(keys[:_KEYS]) + more if keys else "none"
 
 
 def shortened(text: str, most: int = 80) -> str:

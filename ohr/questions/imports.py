@@ -1,55 +1,28 @@
-"""Imports question sets that others made: of RAGAS, of LlamaIndex, and tables with a question in each row.
+"""Imports question sets that others made: each passage is looked for in the ground truth, as none names pages."""
 
-Their names: `ragas.dataset_schema.SingleTurnSample` (`user_input`, `reference`, `reference_contexts`), whose test sets
-had `question`, `ground_truth`, `contexts` and `evolution_type` before 0.2;
-`llama_index.core.llama_dataset.LabelledRagDataset` (`examples` with `query`, `reference_answer`, `reference_contexts`);
-`llama_index.core.evaluation.EmbeddingQAFinetuneDataset` (`queries`, `corpus` and `relevant_docs`, no answers) and
-`QueryResponseDataset` (`queries` and `responses`). None of them names pages: each passage is looked for in the ground
-truth.
-"""
-
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ohr.contracts import SOURCES, Page, Question
 from ohr.dataset.evidence import best_match
 from ohr.errors import DataError
-from ohr.files.foreign_answers import ragas
+from ohr.files.answers import id_of, spelled
 from ohr.files.foreign_answers.rows import texts_of
-from ohr.files.ohrbench_questions import text_of
-from ohr.files.question_tables import DOCUMENT
-from ohr.files.tables import Names, Row, is_blank, read_table
+from ohr.files.json_input import text_of
+from ohr.files.tables import Row, is_blank
 from ohr.keys import key
 from ohr.messages.wording import counted, named, quoted
 from ohr.text.language import written_in
 
 from .candidate import Candidate, Evidence, Removal, Task
 from .funnel import rule_name
+from .layouts import read_rows
 from .places import Places
 from .rules.evidence import ambiguous_document, what_evidence_lacks
 from .rules.wording import NO_ANSWER
 from .texts import Texts
-
-NAMES: Names = {
-    "question": ("user_input", "question", "query", "questions"),
-    "answers": ("reference", "ground_truth", "ground_truths", "answers", "reference_answer"),
-    "answer": ("answer",),
-    "response": ("response",),
-    "evidence": ("reference_contexts", "reference_context", "evidence", "evidence_context", "quote", "passage"),
-    "contexts": ("contexts", "context"),
-    "document": DOCUMENT,
-    "id": ("id", "question_id", "qid"),
-    "source": ("evidence_source",),
-    "form": ("answer_form",),
-    "task": ("task_type", "evolution_type"),
-}
-"""The parts of a question, and the names that each may go by."""
-
-_HOP = re.compile(r"^\s*<\d+-hop>\s*")
-"""The mark that RAGAS writes before each passage of a question over several."""
 
 _NO_ANSWER = "the answer to given question is not present in context"
 """The sentence of RAGAS in the place of an answer that it did not find."""
@@ -108,17 +81,18 @@ def read_candidates(
     """Read a question set and locate its evidence in the ground truth.
 
     Args:
-        path: a data set of RAGAS or LlamaIndex, or a table with a header: CSV, a workbook, JSON or JSON Lines.
+        path: a file in one of the layouts of `layouts`, a table of any form, or a folder of BEIR.
         truth: pages by document.
         missing: how many pages of a document nothing read, also of documents without any ground truth.
 
     Raises:
         DataError: it is none, or a question is not sound.
     """
-    table = read_table(path, NAMES, ("question",), records=lambda found: _records(found, path), entry="question")
+    table = read_rows(path)
     rows, notes = _own_parts(table.rows, path)
     if not rows:
-        raise DataError(f"{path}: holds no question")
+        blank = f": {counted(len(table.rows), 'row')} with a blank one" if table.rows else ""
+        raise DataError(f"{path}: holds no question{blank}")
     texts = Texts(truth)
     passages = [_passages(row) for row in rows]
     missing = missing or {}
@@ -130,7 +104,7 @@ def read_candidates(
     if twice := [name for name, count in ids.items() if count > 1]:
         raise DataError(f"{path}: {counted(len(twice), 'id')} used more than once: {named(twice)}")
     notes = [*table.notes, *notes, *([f"{path.name}: not used: {named(table.unused)}"] if table.unused else [])]
-    notes += _doubts(rows, candidates, places)
+    notes += [*_doubts(rows, candidates, places), *places.notes]
     return Brought(tuple(candidates), tuple(_repairs(candidates, texts, missing)), tuple(notes))
 
 
@@ -179,37 +153,15 @@ def of_question(question: Question) -> Candidate:
     )
 
 
-def _records(found: Any, path: Path) -> Any:
-    """Return the rows of a JSON file, whichever layout it has."""
-    if not isinstance(found, Mapping):
-        return found
-    if isinstance(found.get("examples"), list):
-        return found["examples"]
-    queries, responses, corpus, relevant = (
-        found.get(name) for name in ("queries", "responses", "corpus", "relevant_docs")
-    )
-    if isinstance(queries, Mapping) and isinstance(responses, Mapping):
-        return [{"id": name, "query": query, "answer": responses.get(name)} for name, query in queries.items()]
-    if not (isinstance(queries, Mapping) and isinstance(corpus, Mapping) and isinstance(relevant, Mapping)):
-        return ragas.records(found, path)
-    rows = []
-    for name, query in queries.items():
-        wanted = relevant.get(name, [])
-        if not isinstance(wanted, list) or not all(isinstance(each, str) and each in corpus for each in wanted):
-            raise DataError(f"{path}: relevant_docs of the query {quoted(name)} must be keys of corpus")
-        rows.append({"id": name, "query": query, "reference_contexts": [corpus[each] for each in wanted]})
-    return rows
-
-
 def _passages(row: Row) -> tuple[str, ...]:
     given = next((row.parts[part] for part in ("evidence", "contexts") if not is_blank(row.parts.get(part))), None)
     texts = texts_of(given, row.where, "evidence") or ()
-    return tuple(text for passage in texts if (text := _HOP.sub("", passage)).strip())
+    return tuple(passage for passage in texts if passage.strip())
 
 
 def _answers(row: Row) -> tuple[str, ...]:
     given = next((row.parts[part] for part in ("answers", "answer") if not is_blank(row.parts.get(part))), None)
-    texts = texts_of(given, row.where, "answers") or ()
+    texts = texts_of(spelled(given), row.where, "answers") or ()
     return tuple(text for text in texts if text.strip() and text.strip().rstrip(".").casefold() != _NO_ANSWER)
 
 
@@ -238,7 +190,7 @@ def _candidate(row: Row, default: str, passages: Sequence[str], places: Places) 
         raise DataError(f"{row.where}: evidence_source must be one of {', '.join(SOURCES)} (got {quoted(source)})")
     document, evidence = places.of(passages, text_of(parts.get("document")).strip())
     return Candidate(
-        id=text_of(parts.get("id")).strip() or default,
+        id=id_of(parts["id"], row.where) if "id" in parts else default,
         question=question.strip(),
         answers=_answers(row),
         document=document,

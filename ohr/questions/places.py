@@ -1,15 +1,20 @@
-"""Places of passages that a question set brings: word for word, over a page's end, else the page that resembles one."""
+"""Places of passages that a question set brings: word for word, over a page's end, else the page that resembles one.
+
+What programs write around passages is left out, and several in one text are divided, only where that is what is found.
+"""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from ohr.messages.wording import counted, quoted
 from ohr.text.locate import PageLocator
 from ohr.text.whole_words import whole_words
 
 from .candidate import Evidence
 from .texts import Texts, letters
+from .wrappers import divided, is_label, is_long, unwrapped
 
 
 class Places:
@@ -24,7 +29,26 @@ class Places:
     def __init__(self, texts: Texts, passages: Collection[str], unread: Collection[str] = ()) -> None:
         self._texts = texts
         self._names = dict.fromkeys((*texts.truth, *unread))
-        self._holders = dict(zip(passages, texts.documents_with(list(passages)), strict=True))
+        self._wrapped = dict[str, str]()
+        self._divided = set[str]()
+        whole = self._held(list(passages))
+        lost = [part for passage in passages if not whole[passage] for part in (passage, *divided(passage))]
+        self._holders = whole | self._held([reading for part in lost for reading in (part, *unwrapped(part))])
+
+    def _held(self, passages: Sequence[str]) -> dict[str, frozenset[str]]:
+        """Return the documents that hold each passage on one page."""
+        return dict(zip(passages, self._texts.documents_with(passages), strict=True))
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """Sentences about the passages that were looked for."""
+        if self._wrapped:
+            passage, rest = next(iter(self._wrapped.items()))
+            several = counted(len(self._wrapped), "passage")
+            around = quoted(" ".join(part.strip() for part in passage.split(rest, 1) if part.strip()))
+            yield f"{several} with words around them that are on no page, such as {around}: they are left out"
+        if self._divided:
+            yield f"{counted(len(self._divided), 'text')} of several passages, divided between them"
 
     @cached_property
     def _locator(self) -> PageLocator:
@@ -53,18 +77,63 @@ class Places:
             document: the one that is named, or "".
         """
         if not (name := self.named(document)):
-            counts = Counter(name for passage in passages for name in sorted(self._holders[passage]))
+            counts = Counter(name for passage in passages for name in self._documents(passage))
             guesses = (page[0] for passage in passages for page in self._locator.locate(passage))
             name = counts.most_common(1)[0][0] if counts else next(guesses, document)
         return name, tuple(evidence for passage in passages for evidence in self._in(passage, name))
 
+    def _documents(self, passage: str) -> list[str]:
+        """Return the documents that hold a passage, else those that hold its parts, once for each."""
+        for parts in ([passage], divided(passage)):
+            readings = [(part, *unwrapped(part)) for part in parts]
+            holders = [next(filter(None, map(self._holders.__getitem__, several)), ()) for several in readings]
+            if any(holders):
+                return [name for names in holders for name in sorted(names)]
+        return []
+
     def _in(self, passage: str, document: str) -> Sequence[Evidence]:
+        wrapped = dict[str, str]()
+        places = self._read(passage, document, wrapped)
+        if not places and (places := self._parts(passage, document, wrapped)):
+            self._divided.add(passage)
+        if not places:
+            return [self._likely(passage, document)]
+        self._wrapped |= wrapped
+        return places
+
+    def _read(self, passage: str, document: str, wrapped: dict[str, str]) -> list[Evidence]:
+        """Find a passage, else what is left of it without what is around it, which is added to `wrapped`."""
+        for reading in (passage, *unwrapped(passage)):
+            if places := self._found(reading, document):
+                wrapped |= {passage: reading} if reading != passage else {}
+                return places
+        return []
+
+    def _parts(self, text: str, document: str, wrapped: dict[str, str]) -> list[Evidence]:
+        """Find all passages of a text; none unless all are there, each as many of its paragraphs as are on a page."""
+        given, places = divided(text), list[Evidence]()
+        lost = {part for part in given if not self._read(part, document, {})}
+        if any(is_long(part) and not is_label(part) for part in lost):
+            return []
+        rest = [part for part in given if part not in lost or not is_label(part)]
+        while rest:
+            joined = ["\n\n".join(rest[:end]) for end in range(len(rest), 0, -1)]
+            long = [part for part in joined if is_long(part)]
+            part = next((part for part in long if self._read(part, document, wrapped)), None)
+            if part is None:
+                return []
+            places += self._read(part, document, wrapped)
+            rest = rest[len(rest) - joined.index(part) :]
+        return places
+
+    def _found(self, passage: str, document: str) -> list[Evidence]:
         wanted = letters(passage).text
-        for page in self._texts.truth[document] if document in self._holders[passage] else ():
-            is_there = wanted in self._texts.letters[document, page.index].text  # most pages do not hold it
-            if is_there and (span := self._texts.span(document, page.index, passage)):
+        is_there = bool(wanted) and document in self._texts.truth and wanted in self._texts.documents[document]
+        for page in self._texts.truth[document] if is_there else ():
+            is_here = wanted in self._texts.letters[document, page.index].text  # most pages do not hold it
+            if is_here and (span := self._texts.span(document, page.index, passage)):
                 return [Evidence(page.index, page.text[slice(*span)], *span)]
-        return self._in_parts(wanted, document) or [self._likely(passage, document)]
+        return self._in_parts(wanted, document)
 
     def _in_parts(self, wanted: str, document: str) -> list[Evidence]:
         """Find a passage as a tool for chunks cuts it: over the end of a page, or inside of words, which are completed.

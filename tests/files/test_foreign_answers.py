@@ -7,6 +7,7 @@ import zipfile
 import zlib
 
 import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -296,24 +297,24 @@ def test_an_archive_of_inspect_is_read(tmp_path, zstandard):
 @pytest.mark.parametrize(
     ("name", "content", "layout", "message"),
     [
-        ("a.jsonl", lines([{"user_input": "a?", "retrieved_contexts": ["c"]}]), None, "has no answers"),
+        ("a.jsonl", lines([{"user_input": "a?", "retrieved_contexts": ["c"]}]), None, "are user_input, retrieved_cont"),
         ("a.jsonl", lines([{"user_input": "a?", "response": None}]), None, "none of its 1 row has an answer"),
         ("a.jsonl", lines([{"user_input": "a?", "response": "x", "answer": "y"}]), None, "could both be the answer"),
-        ("a.jsonl", lines([{"retrieved_contexts": [], "response": "x"}]), None, "neither a question nor an id"),
+        ("a.jsonl", lines([{"retrieved_contexts": [], "response": "x"}]), None, "are retrieved_contexts, resp"),
         ("a.jsonl", lines([{"user_input": [{"content": "a"}], "response": "x"}]), None, "one text, not a conversation"),
         ("a.jsonl", lines([{"user_input": "a?", "response": "x", "contexts": [None]}]), None, "must be a list"),
         ("a.jsonl", lines([{"user_input": "a?", "response": [[]]}]), None, "an answer must be text"),
         ("a.jsonl", "", "ragas", "holds no answer"),
-        ("a.json", {"a": 1}, "ragas", "is no data set of RAGAS"),
-        ("a.json", {"a": 1}, "deepeval", "is no file of DeepEval"),
-        ("a.json", {"a": 1}, "promptfoo", "is no output of promptfoo"),
-        ("a.json", {"a": 1}, "inspect_ai", "is no log of inspect_ai"),
+        ("a.json", {"a": 1}, "ragas", "must be a list of entries.* its columns are a"),
+        ("a.json", {"a": 1}, "deepeval", "must be a list of test cases.* its columns are a"),
+        ("a.json", {"a": 1}, "promptfoo", r"is no output of promptfoo.*it has a\)"),
+        ("a.json", {"a": 1}, "inspect_ai", r"is no log of inspect_ai.*it has a\)"),
         ("a.json", "{", "inspect_ai", "must be JSON: Expecting"),
         ("a.csv", "a,b", "promptfoo", "a file of promptfoo must be JSON: this is a table"),
         ("a.json", {"results": {"results": []}}, None, "holds no answer"),
         ("a.json", {"results": {"results": [7]}}, None, "result 0: must be a mapping"),
         ("a.json", {"results": {"results": [result("a", "b", vars={"x": "1", "y": "2"})]}}, None, "are x, y"),
-        ("a.json", [{"input": "a?", "expected_output": "x"}], None, "has no actual_output"),
+        ("a.json", [{"input": "a?", "expected_output": "x"}], None, r"\(actual_output.* are input, expected_output"),
         ("a.json", log(7), None, "sample 0: must be a mapping"),
         ("a.csv", "user_input,response\na?,x,y\n", "ragas", "more cells than the header"),
     ],
@@ -388,3 +389,69 @@ def test_what_is_written_is_read_again_and_written_the_same(tmp_path_factory, la
     # inspect_ai gives a sample without an id its number
     second = text if layout != "inspect_ai" else written(layout, again.rows, {"generator": "m"})[0]
     assert written(layout, read_foreign(put(path.parent, path.name, second)).rows, {"generator": "m"})[0] == second
+
+
+@pytest.mark.parametrize(
+    ("value", "output", "accepted", "answer"),
+    [
+        ("2", "2", ("2",), "2"),
+        ("2.0", '"2.0"', ("2.0", "2"), "2.0"),
+        ("1e3", '"1e3"', ("1e3", "1000"), "1e3"),
+        ("0", "0", ("0",), "0"),
+        ("true", '"true"', ("true", "yes"), "true"),
+        ('"false"', "false", ("false",), "false"),
+    ],
+)
+@pytest.mark.parametrize("place", ["assert", "graded", "vars", "set"])
+@pytest.mark.parametrize("kind", ["equals", "contains", "icontains"])
+def test_numbers_and_flags_of_promptfoo_count_as_their_text(tmp_path, value, output, accepted, answer, place, kind):
+    assertion = f'{{"type": "{kind}", "value": {value}}}'
+    test = {"assert": f'{{"assert": [{assertion}]}}', "set": f'{{"assert": [{{"assert": [{assertion}]}}]}}'}
+    graded = f', "gradingResult": {{"componentResults": [{{"assertion": {assertion}}}]}}' if place == "graded" else ""
+    reference = f', "reference": {value}' if place == "vars" else ""
+    text = (
+        f'{{"results": {{"results": [{{"vars": {{"question": 42{reference}}}, "provider": "p", "prompt": "p",'
+        f'"response": {{"output": {output}}}, "testCase": {test.get(place, "{}")}{graded}}}]}}}}'
+    )
+    (row,) = read_foreign(put(tmp_path, "a.json", text)).rows
+    assert (row.question, row.answer, row.references) == ("42", answer, accepted)
+
+
+def test_all_that_an_answer_must_contain_is_one_accepted_answer(tmp_path):
+    held = [{"type": "contains", "value": "May"}, {"type": "icontains", "value": 1964}]
+    (row,) = read_foreign(put(tmp_path, "a.json", [result("a?", "x", testCase={"assert": held})])).rows
+    assert row.references == ("May, 1964",)
+    exact = [*held, {"type": "equals", "value": "in May 1964"}]
+    (row,) = read_foreign(put(tmp_path, "a.json", [result("a?", "x", testCase={"assert": exact})])).rows
+    assert row.references == ("in May 1964",)
+
+
+def test_promptfoo_may_have_written_yaml(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(
+        "results:\n  results:\n  - vars: {question: a?}\n    provider: {id: p}\n    response: {output: '2.0'}\n"
+        "    testCase: {assert: [{type: equals, value: 2.0}]}\n"
+    )
+    answered = read_foreign(path)
+    assert (answered.layout, answered.rows[0].references) == ("promptfoo", ("2.0", "2"))
+
+
+def test_numbers_of_other_programs_count_as_their_text(tmp_path):
+    ragas = {"user_input": 42, "response": 2, "reference": 2.0, "retrieved_contexts": [7], "question_id": 12.0}
+    (row,) = read_foreign(put(tmp_path, "a.jsonl", lines([ragas]))).rows
+    assert (row.question, row.answer, row.references, row.contexts, row.id) == ("42", "2", ("2.0", "2"), ("7",), "12")
+    case = {"input": "a?", "actual_output": "2", "expected_output": 2, "context": [1.5], "retrieval_context": []}
+    (row,) = read_foreign(put(tmp_path, "b.json", [case])).rows
+    assert (row.references, row.evidence) == (("2",), ("1.5",))
+    (row,) = read_foreign(put(tmp_path, "c.json", log(sample(1, "2", target=2)))).rows
+    assert row.references == ("2",)
+
+
+def test_parquet_and_layouts_of_pandas_are_answers_too(tmp_path):
+    table = pyarrow.Table.from_pylist(RAGAS)
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    split = {"columns": list(RAGAS[0]), "index": [0, 1], "data": [list(row.values()) for row in RAGAS]}
+    index = {str(at): row for at, row in enumerate(RAGAS)}
+    for path in (tmp_path / "a.parquet", put(tmp_path, "b.json", split), put(tmp_path, "c.json", index)):
+        answered = read_foreign(path)
+        assert (answered.layout, answered.rows) == ("ragas", (RENT, PAYER))

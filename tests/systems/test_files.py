@@ -109,7 +109,7 @@ def test_csv_is_read(home, cell):
         (["{half"], "answers.jsonl:1: not readable as JSON"),
         ([{"id": "q2", "answer": "in May"}], "has no answer to question 'q1'"),
         ([{"id": "q1", "answer": " "}], "no answer to question 'q1': it is blank"),
-        ([{"id": "q1", "expected_output": "a"}], "no answer to question 'q1': it is blank"),
+        ([{"id": "q1", "expected_output": "a"}], "its columns are id, expected_output"),
     ],
 )
 def test_what_cannot_be_scored_has_a_sentence(home, records, message):

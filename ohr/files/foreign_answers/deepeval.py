@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ohr.errors import DataError
+from ohr.files.answers import IDS
 from ohr.files.foreign_answers.rows import EXTRA, AnswerFile, AnswerRow, answer_file, texts_of
-from ohr.files.tables import Names, Row, read_table
-from ohr.messages.wording import counted, named
+from ohr.files.tables import Names, Row, read_table, refuse_lacking
+from ohr.messages.wording import counted
 
 NAMES: Names = {
     **{part: names for part, names in EXTRA.items() if part != "evidence"},
@@ -47,14 +47,12 @@ def read(path: Path, column: str | None = None) -> AnswerFile:
         path,
         names,
         (),
-        records=lambda found: _records(found, path),
+        records=_records,
         entry="test case",
         hint="name the one to score with --column",
     )
-    if table.rows and not any("answer" in row.parts for row in table.rows):
-        raise DataError(
-            f"{path}: has no {column or 'actual_output'}; columns that are not used: {named(table.unused) or 'none'}"
-        )
+    refuse_lacking(path, table, names, "answer")
+    refuse_lacking(path, table, names, "question", *IDS)
     joined = sum(_is_joined(row.parts.get("contexts")) for row in table.rows)
     answered = answer_file("deepeval", path, [_divided(row) for row in table.rows])
     note = f"{counted(joined, 'row')} with contexts joined by {_JOINED}, where they are divided: JSON keeps them whole"
@@ -101,12 +99,7 @@ def _is_joined(value: Any) -> bool:
     return isinstance(value, str) and _JOINED in value and texts_of(value, "", "") == (value,)
 
 
-def _records(found: Any, path: Path) -> Any:
+def _records(found: Any) -> Any:
     """Return the test cases of what a file holds."""
-    if not isinstance(found, Mapping):
-        return found
-    run = found.get("testRunData", found)
-    cases = next((run[key] for key in RUNS if isinstance(run, Mapping) and isinstance(run.get(key), list)), None)
-    if cases is None:
-        raise DataError(f"{path}: is no file of DeepEval: a list of test cases, or the testCases of a run")
-    return cases
+    run = found.get("testRunData", found) if isinstance(found, Mapping) else found
+    return next((run[key] for key in RUNS if isinstance(run.get(key), list)), run) if isinstance(run, Mapping) else run

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as zlib_error
@@ -20,7 +21,7 @@ from ohr.files.foreign_answers.deepeval import extra
 from ohr.files.foreign_answers.promptfoo import picked
 from ohr.files.foreign_answers.rows import CONTEXTS, AnswerFile, AnswerRow, answer_file, mapping
 from ohr.files.json_input import parse_json
-from ohr.messages.wording import counted, quoted, shortened
+from ohr.messages.wording import counted, keys_of, quoted, shortened
 
 SUFFIX = ".json"
 """Ending of the files."""
@@ -44,7 +45,8 @@ def read(path: Path, found: Any, pick: str | None = None, *, whole: bool = True)
     samples = found.get("samples") if isinstance(found, Mapping) else None
     status = found.get("status") if isinstance(found, Mapping) else None
     if not isinstance(found, Mapping) or status is None:
-        raise DataError(f"{path}: is no log of inspect_ai: it has no `status`")
+        keys = f" (it has {keys_of(found)})" if isinstance(found, Mapping) else ""
+        raise DataError(f"{path}: is no log of inspect_ai: it has no `status`{keys}")
     if not isinstance(samples, list) or not samples:
         raise DataError(f"{path}: the log has no samples (its status is {status})")
     notes = []
@@ -100,14 +102,14 @@ def _place(sample: Mapping[str, Any]) -> tuple[int, int, str]:
 
 def _json(archive: ZipFile, info: ZipInfo, content: bytes) -> Any:
     if info.compress_type != _ZSTANDARD:
-        return parse_json(archive.read(info))
+        return parse_json(archive.read(info), spelled=True)
     import pyarrow
 
     # the member's own header: 26 bytes, then the lengths of its name and of what else it says
     name, other = struct.unpack_from("<HH", content, info.header_offset + 26)
     start = info.header_offset + 30 + name + other
     packed = content[start : start + info.compress_size]
-    return parse_json(pyarrow.Codec("zstd").decompress(packed, info.file_size).to_pybytes())
+    return parse_json(pyarrow.Codec("zstd").decompress(packed, info.file_size).to_pybytes(), spelled=True)
 
 
 def _unfinished(found: Mapping[str, Any], there: int, total: Any) -> str:
@@ -125,7 +127,7 @@ def _parts(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     reason = error.get("message") if isinstance(error, Mapping) else error
     return {
         "id": sample.get("id"),
-        "question": metadata.get("question") or _text(_last_user(sample.get("input")), attached),
+        "question": metadata.get("question") or asked_in(sample.get("input"), attached),
         "answer": None if error else _answer(sample.get("output"), attached),
         "contexts": next((metadata[name] for name in CONTEXTS if metadata.get(name) is not None), None),
         "reference": sample.get("target"),
@@ -141,12 +143,17 @@ def _answer(output: Any, attached: Mapping[str, Any]) -> str:
     return _text(mapping(output).get("completion"), attached)
 
 
-def _last_user(given: Any) -> Any:
-    """Return the last message of the user where an input is a conversation."""
-    if not isinstance(given, list):
-        return given
-    asked = [each.get("content") for each in given if isinstance(each, Mapping) and each.get("role") == "user"]
-    return asked[-1] if asked else None
+def asked_in(given: Any, attached: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Return the question in an input: of a conversation the last message of the user; a number as it is.
+
+    Args:
+        given: a text, or a list of messages.
+        attached: texts that are elsewhere in the file, by name.
+    """
+    if isinstance(given, list):
+        asked = [each.get("content") for each in given if isinstance(each, Mapping) and each.get("role") == "user"]
+        given = asked[-1] if asked else ""
+    return given if isinstance(given, int | float) else _text(given, attached)
 
 
 def _text(content: Any, attached: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from ohr.files.answers import PREDICTIONS
 from ohr.files.foreign_answers import deepeval, inspect_ai, promptfoo, ragas
 from ohr.files.foreign_answers.rows import AnswerFile, AnswerRow
 from ohr.files.grids import WORKBOOK
-from ohr.files.json_input import lines, parse_json
+from ohr.files.record_files import as_rows, read_values
 from ohr.files.tables import read_table
 
 Layout = Literal["ragas", "deepeval", "promptfoo", "inspect_ai"]
@@ -21,6 +21,7 @@ _RAGAS = {"user_input", "retrieved_contexts"}
 _OLD_RAGAS = {"contexts", "ground_truth", "ground_truths"}
 _DEEPEVAL = {"actual_output", "actualOutput", "expected_output", "expectedOutput", "retrieval_context"}
 _PROMPTFOO = {"vars", "prompt", "provider"}
+_DISTINCTIVE = {*_RAGAS, *_OLD_RAGAS, *_DEEPEVAL, *PREDICTIONS, "question", "input"}
 _WRITERS: Mapping[Layout, tuple[Callable[[Sequence[AnswerRow], Mapping[str, str]], str], str]] = {
     "ragas": (ragas.write, ragas.SUFFIX),
     "deepeval": (deepeval.write, deepeval.SUFFIX),
@@ -49,7 +50,7 @@ def read_foreign(
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     is_archive = path.suffix.lower() == ".eval" or (layout == "inspect_ai" and content.startswith(WORKBOOK))
-    found, fault = (inspect_ai.read_archive(path, content), "") if is_archive else _json(path, content)
+    found, fault = (inspect_ai.read_archive(path, content), "") if is_archive else _values(path, content)
     if fault and layout in ("promptfoo", "inspect_ai"):
         raise DataError(f"{path}: a file of {layout} must be JSON: {fault}")
     layout = layout or ("inspect_ai" if is_archive else recognized(path, found))
@@ -96,7 +97,8 @@ def recognized(path: Path, found: Any) -> Layout | None:
             return "promptfoo"
         if any(isinstance(found.get(key), list) for key in deepeval.RUNS) or "testRunData" in found:
             return "deepeval"
-        return _of_columns(set(found)) if all(isinstance(value, list | Mapping) for value in found.values()) else None
+        found = as_rows(found, _DISTINCTIVE)
+        return None if found is None else _of_columns(_names(found))
     if isinstance(found, list):
         return "promptfoo" if _names(found) >= _PROMPTFOO else _of_columns(_names(found))
     return _of_columns(_columns(path))
@@ -117,22 +119,18 @@ def _of_columns(names: set[str]) -> Layout | None:
 
 def _columns(path: Path) -> set[str]:
     """Return the columns of a table that tell layouts apart; none of one that cannot be read."""
-    distinctive = {*_RAGAS, *_OLD_RAGAS, *_DEEPEVAL, *PREDICTIONS, "question", "input"}
     try:
-        table = read_table(path, {name: (name,) for name in sorted(distinctive)}, ())
+        table = read_table(path, {name: (name,) for name in sorted(_DISTINCTIVE)}, ())
     except DataError:
         return set()
     return set(table.rows[0].parts) if table.rows else set()
 
 
-def _json(path: Path, content: bytes) -> tuple[Any, str]:
-    """Return what a JSON file holds, of JSON Lines a list; None and the fault where it is none."""
+def _values(path: Path, content: bytes) -> tuple[Any, str]:
+    """Return what a file holds that is no table of cells; None and the fault where it is one, or cannot be read."""
     if path.suffix.lower() in (".csv", ".tsv") or content.startswith(WORKBOOK):
         return None, "this is a table"
-    text = content.removeprefix(b"\xef\xbb\xbf")
     try:
-        if path.suffix.lower() in (".jsonl", ".ndjson"):
-            return [parse_json(line.encode()) for _, line in lines(text.decode())], ""
-        return parse_json(text), ""
-    except ValueError as error:
-        return None, str(error)
+        return read_values(path, content).value, ""
+    except DataError as error:
+        return None, str(error).removeprefix(f"{path}: ").removeprefix("not readable as JSON: ")

@@ -14,12 +14,16 @@ from typing import Any
 from ohr.errors import DataError
 from ohr.files.foreign_answers.deepeval import extra
 from ohr.files.foreign_answers.rows import CONTEXTS, EXTRA, REFERENCES, AnswerFile, AnswerRow, answer_file, mapping
-from ohr.messages.wording import quoted, shortened
+from ohr.files.json_input import text_of
+from ohr.files.tables import is_blank
+from ohr.messages.wording import keys_of, quoted, shortened
 
 QUESTIONS = ("question", "query", "input", "user_input", "prompt")
 """Names of the variable that holds the question; a test with one variable holds it there."""
 _ASSERTED = ("equals", "iequals", "similar", "factuality")
 """Assertions whose value is an accepted answer."""
+_HELD = ("contains", "icontains")
+"""Assertions whose value is a part of one: all of them are the accepted answer where nothing else is."""
 SUFFIX = ".json"
 """Ending of the files."""
 
@@ -125,7 +129,8 @@ def _results(path: Path, found: Any) -> Iterable[Any]:
     while isinstance(listed, Mapping):  # version 3 has results in results
         listed = listed.get("results")
     if not isinstance(listed, list):
-        raise DataError(f"{path}: is no output of promptfoo: it has no list `results.results`")
+        there = f" (it has {keys_of(found)})" if isinstance(found, Mapping) else ""
+        raise DataError(f"{path}: is no output of promptfoo: it has no list `results.results`{there}")
     return listed
 
 
@@ -158,19 +163,31 @@ def _parts(where: str, result: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         **{part: _first((variables, metadata), names) for part, names in EXTRA.items() if part != "error"},
         "question": question,
-        "answer": output,
+        "answer": text_of(output) if isinstance(output, bool) else output,  # as its own assertions take it
         "contexts": _first((metadata, variables), CONTEXTS),
-        "reference": next(_asserted(test), None) if reference is None else reference,
+        "reference": _asserted(test, result) if reference is None else reference,
         "error": result.get("error") or response.get("error") or ("no output" if output is None else None),
     }
 
 
-def _asserted(test: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values of a test's assertions that are accepted answers."""
-    listed = test.get("assert")
+def _asserted(test: Mapping[str, Any], result: Mapping[str, Any]) -> Any:
+    """Return the accepted answer that the assertions of a test or of its grading name; None where they name none."""
+    graded = mapping(result.get("gradingResult")).get("componentResults")
+    checked = [mapping(each).get("assertion") for each in (graded if isinstance(graded, list) else ())]
+    given = list(_assertions(test.get("assert"))) or list(_assertions(checked))
+    for kinds in (_ASSERTED, _HELD):
+        values = [each["value"] for each in given if each.get("type") in kinds and not is_blank(each.get("value"))]
+        if values:
+            return values[0] if kinds is _ASSERTED or len(values) == 1 else ", ".join(map(text_of, values))
+    return None
+
+
+def _assertions(listed: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield assertions, also those in a set of them."""
     for each in listed if isinstance(listed, list) else ():
-        if isinstance(each, Mapping) and each.get("type") in _ASSERTED and isinstance(each.get("value"), str):
-            yield each["value"]
+        if isinstance(each, Mapping):
+            yield each
+            yield from _assertions(each.get("assert"))
 
 
 def _first(places: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:

@@ -9,11 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ohr.errors import DataError
-from ohr.files.answers import ANSWERS
+from ohr.files.answers import IDS
 from ohr.files.foreign_answers.rows import EXTRA, AnswerFile, AnswerRow, answer_file
-from ohr.files.tables import Names, read_table
-from ohr.messages.wording import named
+from ohr.files.tables import Names, read_table, refuse_lacking
 
 NAMES: Names = {
     **EXTRA,
@@ -38,14 +36,9 @@ def read(path: Path, column: str | None = None) -> AnswerFile:
         DataError: it is none, or a row is not sound.
     """
     names = NAMES if column is None else {**NAMES, "answer": (column,)}
-    table = read_table(
-        path, names, (), records=lambda found: records(found, path), hint="name the one to score with --column"
-    )
-    if table.rows and not any("answer" in row.parts for row in table.rows):
-        wanted = " or ".join((column,) if column else ANSWERS[1::-1])
-        raise DataError(
-            f"{path}: has no answers ({wanted}); columns that are not used: {named(table.unused) or 'none'}"
-        )
+    table = read_table(path, names, (), hint="name the one to score with --column")
+    refuse_lacking(path, table, names, "answer")
+    refuse_lacking(path, table, names, "question", *IDS)
     answered = answer_file("ragas", path, table.rows)
     return answered._replace(notes=(*table.notes, *answered.notes))
 
@@ -68,20 +61,3 @@ def write(rows: Sequence[AnswerRow], about: Mapping[str, str]) -> str:  # noqa: 
         dict(zip(there, cells, strict=True)) for cells in zip(*there.values(), strict=True)
     )
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-def records(found: Any, path: Path) -> Any:
-    """Return the rows of what a file holds: a list, or columns as pandas and Hugging Face's datasets write them."""
-    if not isinstance(found, Mapping):
-        return found
-    columns = list(found.values())
-    if (
-        columns
-        and all(isinstance(column, list) for column in columns)
-        and len({len(column) for column in columns}) == 1
-    ):
-        return [dict(zip(found, cells, strict=True)) for cells in zip(*columns, strict=True)]
-    if columns and all(isinstance(column, Mapping) for column in columns):
-        places = dict.fromkeys(place for column in columns for place in column)
-        return [{name: column.get(place) for name, column in found.items()} for place in places]
-    raise DataError(f"{path}: is no data set of RAGAS: a list of rows, or a list for each column")

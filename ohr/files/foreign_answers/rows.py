@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import tokenize
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
-from ohr.files.answers import IDS, id_of, text_of
+from ohr.files.answers import IDS, answer_text, id_of, spelled
+from ohr.files.json_input import text_of
 from ohr.files.tables import is_blank
 from ohr.messages.wording import counted, quoted
 
@@ -25,6 +27,8 @@ EXTRA: Mapping[str, Sequence[str]] = {
     "error": ("error",),
 }
 """Parts of a row that no layout has a place for, and their names in columns or metadata."""
+_ARRAY = re.compile(r"\barray\((\[.*?\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
+"""A list within a mapping, as pandas and Hugging Face's datasets print it into a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +99,24 @@ def row_of(where: str, parts: Mapping[str, Any]) -> AnswerRow:
     }
     known = held | {name: value for name, value in parts.items() if not is_blank(value)}
     question, name = known.get("question", ""), known.get("question id", known.get("id"))
+    if isinstance(question, int | float):
+        question = text_of(question)
     if not isinstance(question, str):
         raise DataError(f"{where}: its question must be one text, not a conversation (got {quoted(question)})")
     if not question.strip() and name is None:
         raise DataError(f"{where}: has neither a question nor an id")
-    answer = text_of(known.get("answer"), where).strip()
-    accepted = texts_of(known.get("accepted answers", known.get("reference")), where, "accepted answers") or ()
+    answer = answer_text(known.get("answer"), where).strip()
+    accepted = spelled(known.get("accepted answers", known.get("reference")))
     return AnswerRow(
         where=where,
         question=question,
         answer=answer,
         id="" if name is None else id_of(name, where),
         contexts=texts_of(known.get("contexts"), where, "contexts"),
-        references=tuple(text for text in accepted if text.strip()),
+        references=tuple(text for text in texts_of(accepted, where, "accepted answers") or () if text.strip()),
         evidence=texts_of(known.get("evidence"), where, "reference contexts") or (),
-        document=str(known.get("document", "")),
-        error=str(known.get("error", "")) if not answer else "",
+        document=text_of(known.get("document")),
+        error=text_of(known.get("error")) if not answer else "",
     )
 
 
@@ -125,10 +131,9 @@ def texts_of(value: Any, where: str, what: str) -> tuple[str, ...] | None:
     if isinstance(value, str):
         listed = _listed(value)
         return (value,) if listed is None else listed
-    if isinstance(value, int | float):  # an accepted answer
-        return (text_of(value, where),)
-    if isinstance(value, list) and all(isinstance(each, str | int | float) for each in value):
-        return tuple(text_of(each, where) for each in value)
+    texts = value if isinstance(value, list) else [value]
+    if all(isinstance(each, str | int | float) for each in texts):
+        return tuple(map(text_of, texts))
     raise DataError(f"{where}: {what} must be a list of texts (got {quoted(value)})")
 
 
@@ -156,6 +161,7 @@ def _listed(text: str) -> tuple[str, ...] | None:
 def parsed_mapping(value: Any) -> Mapping[str, Any]:
     """Return metadata as a mapping, also where a table's cell holds it as text; an empty one where it is none."""
     if isinstance(value, str):
+        value = _ARRAY.sub(r"\1", value)
         for parse in (json.loads, literal_eval):
             try:
                 value = parse(value)

@@ -10,10 +10,11 @@ from typing import Any, Literal
 from ohr.contracts import Benchmark, Published, Question
 from ohr.dataset.inputs import read_inputs
 from ohr.errors import DataError
-from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, id_of, text_of
+from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
+from ohr.files.record_files import as_rows
 from ohr.files.tables import read_table
 from ohr.graph.cache_keys import Keys
-from ohr.messages.wording import named, shortened
+from ohr.messages.wording import keys_of, named, shortened
 from ohr.metrics.cases import Replies, case_of
 from ohr.metrics.reply_columns import answer_scores
 from ohr.report.leaderboard.context_scores import ContextScore, as_cell, score_contexts
@@ -90,7 +91,7 @@ def read_answers(path: Path, column: str | None = None) -> dict[str, str]:
 
 
 def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str], Sequence[str]]:
-    """Read answers by question id from JSON, JSON Lines, CSV or .xlsx; returns them, and notes about the file.
+    """Read answers by question id from a table of any form; returns them, and notes about the file.
 
     JSON: a mapping of id to answer, a list of records, or the results file of OHRBench's own code (records under
     `results`, each with `id` and its answer in `log.generated_text`). A record names its parts `question_id` (or `id`,
@@ -112,9 +113,9 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
     )
     if table.rows and not any(part in row.parts for row in table.rows for part in IDS):
         ids = ", ".join(name for names in IDS.values() for name in names)
-        there = f" (it has {named(table.unused)})" if table.unused else ""
         raise DataError(
-            f"{table.rows[0].where}: has none of {ids}{there}; the program that wrote the file is named with --from"
+            f"{table.rows[0].where}: has none of {ids} (it has {keys_of(table.columns)}); the program that wrote the "
+            "file is named with --from"
         )
     part = "prediction" if any("prediction" in row.parts for row in table.rows) else "answer"
     notes = list(table.notes)
@@ -124,13 +125,13 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
         notes.append(f"{path.name}: not used: {named(table.unused)}")
     found: dict[str, str] = {}
     for where, parts in table.rows:
-        name = id_of(parts.get("question id", parts.get("id")), where)
+        name = id_of(parts.get("question id", parts.get("id")), where, table.columns)
         if part not in parts:
             wanted = (column,) if column else ("answer", *PREDICTIONS, *ANSWERS[1:])
-            raise DataError(f"{where}: has none of {', '.join(wanted)}")
+            raise DataError(f"{where}: has none of {', '.join(wanted)} (it has {keys_of(table.columns)})")
         if name in found:
             raise DataError(f"{where}: question {name[:60]!r} is answered twice")
-        found[name] = text_of(parts[part], where).strip()
+        found[name] = answer_text(parts[part], where).strip()
     if not found:
         raise DataError(f"{path}: holds no answer")
     return found, notes
@@ -250,7 +251,8 @@ def _stage(published: Sequence[Published]) -> Stage:
 def _records(found: Any, path: Path) -> Any:
     """Return a list of records with ids and answers, of each form that a JSON file may have."""
     if isinstance(found, Mapping) and not isinstance(found.get("results"), list):
-        return [{"question_id": name, "answer": answer} for name, answer in found.items()]
+        rows = as_rows(found, {name for names in IDS.values() for name in names})
+        return rows if rows is not None else [{"question_id": name, "answer": answer} for name, answer in found.items()]
     listed = found["results"] if isinstance(found, Mapping) else found
     if not isinstance(listed, list):
         raise DataError(f"{path}: must be a list of answers, or a mapping of question ids to answers")

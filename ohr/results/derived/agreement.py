@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ohr.errors import DataError
-from ohr.files.ohrbench_questions import text_of
+from ohr.files.answers import id_of
+from ohr.files.json_input import text_of
 from ohr.files.tables import read_table
 from ohr.registry import choices
 from ohr.results.question_arrays import Questions
@@ -105,7 +106,7 @@ def _read_people(path: Path, questions: Questions) -> dict[str, Floats]:
     table = read_table(path, _COLUMNS, ("question id", "label"))
     found: dict[str, Floats] = {}
     for where, parts in table.rows:
-        name = text_of(parts.get("question id"))
+        name = id_of(parts.get("question id"), where)
         if name not in questions.place:
             raise DataError(f"{where}: question {name!r} is not in the run")
         labels = found.setdefault(text_of(parts.get("condition")), np.full(len(questions.ids), np.nan))

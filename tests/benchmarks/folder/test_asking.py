@@ -59,7 +59,7 @@ def test_pages_may_count_from_0(two):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"answers": "x"}, "question 0: has no question"),
+        ({"answers": "x"}, r"for the question \(question or .*; its columns are answers"),
         ({"question": "?", "document": "leese"}, "'leese' is not in the folder; did you mean 'documents/lease'?"),
         ({"question": "?", "document": "lease", "page": 3}, "page 3 of 'documents/lease', whose last page is 2"),
         ({"question": "?", "document": "lease", "page": "two"}, r"a page must be a whole number \(got 'two'\)"),
@@ -244,3 +244,11 @@ def test_what_to_know_of_a_table_is_among_the_notes(two):
     assert [note.split(":", 1)[1].strip()[:24] for note in notes] == [
         "is not UTF-8; read as Wi", "3: is taken for the header"[:24], "not used: Notes",
     ]  # fmt: skip
+
+
+def test_rows_with_a_blank_document_are_reported_once(two):
+    (two.home / "q.csv").write_text("Question,PDF,Page\n" + "When?,,1\n" * 13)
+    with pytest.raises(DataError) as caught:
+        two.benchmark("q.csv").check()
+    fault = f"{two.home / 'q.csv'}:2: names a page, but not of which document, and so do 12 more rows"
+    assert str(caught.value) == fault

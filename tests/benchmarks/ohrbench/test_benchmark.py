@@ -97,7 +97,10 @@ def test_a_base_whose_names_are_in_another_unicode_form_has_the_same_documents(f
             "1 page with a text that is not a string, counted as failed: gt/law/will page 1",
         ),
         ([{"page_idx": "0", "text": "x"}], "1 page number in quotes, read without them: gt/law/will page 1"),
-        ([{"text": "x"}, {"page_idx": 0, "text": "y"}], "1 page without a page number, left out: gt/law/will entry 0"),
+        (
+            [{"text": "x"}, {"page_idx": 0, "text": "y"}],
+            "1 page without a page number, left out: gt/law/will entry 0 (it has text)",
+        ),
         ([{"page_idx": 0, "text": " "}], "1 page without text in gt: gt/law/will page 1"),
         (
             [{"page_idx": 0, "text": "a"}, {"page_idx": 0, "text": "b"}],

@@ -148,7 +148,7 @@ def test_two_columns_that_could_both_be_the_answer_are_refused_until_one_is_chos
         read_answers(path)
     assert read_answers(path, name) == {"q": "same", "r": ""}
     assert read_answers(path, "ANSWER") == {"q": "same", "r": "x"}
-    with pytest.raises(DataError, match="has none of text"):
+    with pytest.raises(DataError, match=r"no column for the answer \(text\); its columns are id, answer, "):
         read_answers(path, "text")
 
 
@@ -171,6 +171,6 @@ def test_nulls_of_every_kind_are_blank_answers_and_a_null_id_is_named_with_its_l
     (tmp_path / "a.json").write_text('{"q": null, "r": NaN, "s": "x"}')
     assert read_answers(tmp_path / "a.json") == {"q": "", "r": "", "s": "x"}
     path = write_records(tmp_path, {"id": 12.0, "answer": "x"}, {"id": None, "answer": "x"})
-    with pytest.raises(DataError, match=r"a\.jsonl:2: has none of question_id"):
+    with pytest.raises(DataError, match=r"a\.jsonl:2: has none of question_id, id, qid \(it has id, answer\)"):
         read_answers(path)
     assert read_answers(write_records(tmp_path, {"id": 12.0, "answer": "x"})) == {"12": "x"}
