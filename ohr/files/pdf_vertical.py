@@ -52,9 +52,11 @@ def read(path: Path, index: int, signs: Sequence[Sign], missing: int) -> tuple[s
         are still missing: all where pdfminer is not installed, or most of the page is in another script.
     """
     marks, known = _marks(signs), "".join(sign.text for sign in signs)
-    if missing and (others := _marks_of_pdfminer(path, index)) is not None:
+    # where the machine has a font for the letters pdfium finds them all, but knows neither spaces nor the font's lines
+    may_differ = missing or _lie_below_each_other(marks)
+    if may_differ and (others := _marks_of_pdfminer(path, index)) is not None:
         text = "".join(mark.text for mark in others)
-        more = sum(map(str.isalnum, text)) > sum(map(str.isalnum, known))
+        more = sum(map(str.isalnum, text)) >= sum(map(str.isalnum, known)) + bool(missing)
         is_most = more and may_run_down(text)
         if is_most and _lie_below_each_other(others) and _are_drawn_across(others):
             return "\n".join(_spaced(row).strip() for row in _rows(others)), 0
@@ -187,11 +189,14 @@ def _marks_of_pdfminer(path: Path, index: int) -> list[Mark] | None:
 
 
 def _marks(signs: Sequence[Sign]) -> list[Mark]:
-    """Return what pdfium finds as marks; letters of fonts outside of the file may have no height, or no width."""
+    """Return what pdfium finds as marks.
+
+    Boxes are of the ink, less than a letter's size, and letters of fonts outside of the file may have none.
+    """
     sizes = [max(box[2] - box[0], box[3] - box[1]) for _, box, _, _ in signs]
     usual = median([size for size in sizes if size > 0] or [1.0])
     return [
-        Mark(sign.text, *sign.origin, size or usual)
+        Mark(sign.text, *sign.origin, max(size, usual))
         for sign, size in zip(signs, sizes, strict=True)
         if sign.text.strip()
     ]
@@ -201,7 +206,8 @@ def _neighbors(letters: Sequence[Mark], *, across: bool) -> int:
     """Count the letters that have another at the side, or below."""
     if across:
         letters = [Mark(mark.text, mark.up, -mark.left, mark.size) for mark in letters]
-    ordered = sorted(letters, key=lambda mark: (round(mark.left / (mark.size or 1)), -mark.up))
+    unit = median([mark.size for mark in letters] or [1.0]) or 1.0
+    ordered = sorted(letters, key=lambda mark: (round(mark.left / unit), -mark.up))
     return sum(_is_below(above, below) for above, below in pairwise(ordered))
 
 
