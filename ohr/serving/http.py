@@ -7,7 +7,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from ohr.errors import DataError
+from ohr.errors import DataError, Terminated
 from ohr.files.json_input import whole_number
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -102,9 +102,11 @@ def open_server(handler: type[Handler], port: int, host: str = LOOPBACK[0]) -> S
 
 
 def serve_until_interrupted(server: Server) -> None:
-    """Answer until Ctrl-C."""
+    """Answer until Ctrl-C, after which the command continues; a SIGTERM ends the command, too."""
     try:
         server.serve_forever()
+    except Terminated:
+        raise
     except KeyboardInterrupt:
         pass
     finally:

@@ -74,13 +74,15 @@ def started(home, text):
     return process
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.acceptance)])
+@pytest.mark.parametrize(
+    "sent", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.acceptance)]
+)
 def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
     with started(home, SLOW) as process:
         os.killpg(process.pid, sent)
         message = process.communicate()[1]
-    assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130}[sent]
-    assert message == {signal.SIGKILL: "", signal.SIGINT: "interrupted; run the same command again to resume\n"}[sent]
+    assert process.returncode == {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}[sent]
+    assert message == ("" if sent is signal.SIGKILL else "interrupted; run the same command again to resume\n")
     done = home.log("reads")
     assert done.total() < 8
     finished = home.run(SPEC)

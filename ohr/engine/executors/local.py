@@ -118,9 +118,9 @@ class Local:
             variables = {**os.environ, **({} if alone else _ONE_THREAD), **_SAFE_PATH}
             if _TRACKED not in sys.warnoptions:  # the options of the process that removes them
                 sys.warnoptions.append(_TRACKED)
-            with _environment(variables), _sigint_blocked():
+            with _environment(variables), _signals_blocked():
                 given = (variables, self._setup.plugin_files, pickle.dumps(self._setup))
-                pool = ProcessPool(
+                pool = self._pools[alone] = ProcessPool(  # known from now on: a run may be ended while workers start
                     1 if alone else self.workers,
                     context=_spawning() if alone else _forking(),
                     initializer=begin,
@@ -130,7 +130,6 @@ class Local:
                     pool.schedule(nothing).result()  # the first workers start now, in this environment
                 except BrokenExecutor:
                     raise OhrError(_NO_WORKERS) from None
-            self._pools[alone] = pool
         return self._pools[alone]
 
 
@@ -172,9 +171,9 @@ def _pass_on(ended: Future[Any], future: Future[Any], why: Callable[[Any], str])
 
 
 @contextmanager
-def _sigint_blocked() -> Iterator[None]:
-    """Start workers that Ctrl-C does not reach: they inherit the mask until they ignore the signal themselves."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _signals_blocked() -> Iterator[None]:
+    """Start workers whole, and such that Ctrl-C does not reach: they inherit the mask until they see to it themselves."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
