@@ -218,6 +218,30 @@ def test_a_signal_ends_with_its_own_status_and_the_next_run_resumes(home, ohr, s
     assert not list(home.glob("runs/small/.new-*"))
 
 
+INTERRUPTING = """
+import signal
+
+class Odd:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIG{})
+
+class Holder:
+    odd = Odd()
+"""
+
+
+@pytest.mark.parametrize("way", ["INT", "TERM"])
+def test_a_signal_that_an_import_makes_an_error_is_an_interruption(home, way):
+    """Python turns what `__set_name__` raises into a RuntimeError."""
+    (home / "odd.py").write_text(INTERRUPTING.format(way))
+    (home / "odd.yaml").write_text("plugins: [./odd.py]\n" + (home / "small.yaml").read_text())
+    ended = subprocess.run(
+        [OHR, "run", "odd.yaml", "--trust-plugins"], capture_output=True, text=True, check=False, cwd=home
+    )
+    assert ended.returncode == 128 + signal.Signals[f"SIG{way}"]
+    assert ended.stderr == "interrupted; run the same command again to resume\n"
+
+
 def test_an_address_needs_the_cluster_executor(ohr):
     result = ohr("run", "small.yaml", "--address", "127.0.0.1:6379")
     assert result.exit_code == 2
