@@ -172,7 +172,7 @@ def _pass_on(ended: Future[Any], future: Future[Any], why: Callable[[Any], str])
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Start workers whole, and such that Ctrl-C does not reach: they inherit the mask until they see to it themselves."""
+    """Start workers whole, and where Ctrl-C does not reach them: they inherit the mask until they set their own."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
