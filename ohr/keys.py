@@ -46,11 +46,11 @@ def installed(packages: Sequence[str]) -> dict[str, str]:
     Of distributions that write the same module, only the version of the module that is there counts: one more of them,
     which another package brought along, changes no key unless it has replaced the module by another version.
     """
-    found = {name: version for name in packages if (version := installed_version(name))}
+    versions = {name: version for name in packages if (version := installed_version(name))}
     for module, rivals in _RIVALS.items():
-        if len(there := tuple(name for name in rivals if name in found)) > 1 and (owned := _owned(module, there)):
-            found = {name: version for name, version in found.items() if name not in rivals} | owned
-    return found
+        if len(there := tuple(name for name in rivals if name in versions)) > 1 and (owned := _owned(module, there)):
+            versions = {name: version for name, version in versions.items() if name not in rivals} | owned
+    return versions
 
 
 @cache

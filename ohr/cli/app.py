@@ -78,7 +78,7 @@ def _cause(error: BaseException | None) -> KeyboardInterrupt | None:
 
 
 def _interrupted(interruption: KeyboardInterrupt) -> int:
-    """Say that a command was interrupted, and how to continue; returns its status."""
+    """Report that a command was interrupted, and how to continue; return its status."""
     for line in (*interruption.args, "interrupted; run the same command again to resume"):
         report(str(line))
     return TERMINATED if isinstance(interruption, Terminated) else INTERRUPTED
