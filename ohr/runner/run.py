@@ -136,7 +136,7 @@ def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
         events.write("finished")
     except BaseException as error:
         said = [hidden(str(error))] if str(error) else []
-        wanted = {KeyboardInterrupt: "by the user (Ctrl-C)", Terminated: "by SIGTERM"}
+        wanted: dict[type, str] = {KeyboardInterrupt: "by the user (Ctrl-C)", Terminated: "by SIGTERM"}
         reason = ": ".join([wanted.get(type(error), type(error).__name__), *said])
         events.write("stopped", reason=reason)
         folder.stop(reason)
