@@ -116,6 +116,22 @@ def test_a_worker_that_begins_when_its_run_is_gone_ends_without_a_word(tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGKILL, "", "")
 
 
+@pytest.mark.parametrize(
+    ("raised", "is_printed"),
+    [
+        ("FileNotFoundError(2, 'No such file or directory')", False),  # a semaphore
+        ("EOFError('Ran out of input')", False),
+        ("FileNotFoundError(2, 'No such file or directory', 'kelp.txt')", True),
+        ("ValueError('kelp')", True),
+    ],
+)
+def test_a_worker_prints_why_it_cannot_begin_unless_its_run_has_ended(raised, is_printed):
+    words = [sys.executable, "-c", f"import ohr.engine.executors.forked\nraise {raised}"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ("kelp" in ended.stderr) == is_printed
+    assert bool(ended.stderr) == is_printed
+
+
 def test_calls_that_raise_are_tried_again_and_reported():
     executor = Local(2)
     executor.start(Setup())

@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 from multiprocessing.forkserver import set_forkserver_preload
+from multiprocessing.resource_tracker import ensure_running
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import current_thread, main_thread
 from typing import Any
 
 from ohr.engine.executors.base import AHEAD, WorkerLost
@@ -118,7 +120,7 @@ class Local:
             variables = {**os.environ, **({} if alone else _ONE_THREAD), **_SAFE_PATH}
             if _TRACKED not in sys.warnoptions:  # the options of the process that removes them
                 sys.warnoptions.append(_TRACKED)
-            with _environment(variables), _signals_blocked():
+            with _environment(variables), _undisturbed():
                 given = (variables, self._setup.plugin_files, pickle.dumps(self._setup))
                 pool = self._pools[alone] = ProcessPool(  # known from now on: a run may be ended while workers start
                     1 if alone else self.workers,
@@ -148,7 +150,7 @@ def _forking() -> BaseContext:
     """Fork workers from a clean process that has imported ohr once: a lost worker is replaced in milliseconds."""
     if sys.platform != "linux":
         return _spawning()
-    set_forkserver_preload(["ohr.engine.worker"])
+    set_forkserver_preload(["ohr.engine.executors.forked", "ohr.engine.worker"])
     return get_context("forkserver")
 
 
@@ -171,13 +173,24 @@ def _pass_on(ended: Future[Any], future: Future[Any], why: Callable[[Any], str])
 
 
 @contextmanager
-def _signals_blocked() -> Iterator[None]:
-    """Start workers whole, and where Ctrl-C does not reach them: they inherit the mask until they set their own."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+def _undisturbed() -> Iterator[None]:
+    """Let signals wait until workers have started, which Ctrl-C does not reach: they inherit a mask of it.
+
+    SIGTERM is in no mask, as it ends a worker.
+    """
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM) if current_thread() is main_thread() else ()
+    before = {number: signal.signal(number, lambda sent, _: came.append(sent)) for number in numbers}
+    ensure_running()  # the tracker of semaphores, which would take Ctrl-C out of the mask when it starts
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 @contextmanager

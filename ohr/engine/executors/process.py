@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ def begin(environment: Mapping[str, str], plugin_files: Sequence[Path], setup: b
         setup: a pickled Setup: unpickled here, after the environment is set.
         of_run: further arguments of `ohr.engine.worker.begin`.
     """
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # as the pool may end this worker from now on
     os.environ.clear()
     os.environ.update(environment)
     from ohr.engine.worker import begin as begin_work
