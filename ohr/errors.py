@@ -10,9 +10,15 @@ OhrError
 │   └── PermanentError     what a service answers is not what was asked for, and will not be
 ├── StoreError     the store cannot be read or written
 └── StageError     a stage failed on one item
+
+Terminated is the KeyboardInterrupt of a SIGTERM.
 """
 
 from collections.abc import Sequence
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was sent SIGTERM, as by a batch system: all that a Ctrl-C ends, this ends in the same way."""
 
 
 class OhrError(Exception):

@@ -3,10 +3,12 @@
 import hashlib
 import json
 import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, PackagePath, distribution, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +36,47 @@ def identity(stage: Stage, without: Sequence[str] = ()) -> list[Any]:
     return [type(stage).family, type(stage).version, kept, *([some] if some else [])]
 
 
+_RIVALS = {"cv2": ("opencv-python-headless", "opencv-python"), "faiss": ("faiss-cpu", "faiss-gpu")}
+"""Distributions that write one module, first the one that ohr asks for: the last installed has replaced the others."""
+
+
 def installed(packages: Sequence[str]) -> dict[str, str]:
-    """Return the versions of those packages that are installed."""
-    versions = {name: installed_version(name) for name in packages}
-    return {name: version for name, version in versions.items() if version}
+    """Return the versions of those packages that are installed.
+
+    Of distributions that write the same module, only the version of the module that is there counts: one more of them,
+    which another package brought along, changes no key unless it has replaced the module by another version.
+    """
+    versions = {name: version for name in packages if (version := installed_version(name))}
+    for module, rivals in _RIVALS.items():
+        if len(there := tuple(name for name in rivals if name in versions)) > 1 and (owned := _owned(module, there)):
+            versions = {name: version for name, version in versions.items() if name not in rivals} | owned
+    return versions
+
+
+@cache
+def _owned(module: str, rivals: tuple[str, ...]) -> dict[str, str]:
+    """Return the version of a module by the first of the distributions that wrote it; nothing where none surely did."""
+    spec = find_spec(module)
+    folder = Path(spec.origin).parent.resolve() if spec and spec.origin else None
+    written = {name: _written(name, folder) for name in rivals} if folder else {}
+    writers = [name for name in rivals if written.get(name)]
+    whole = [name for name in writers if all(map(_is_there, written[name]))]
+    return {writers[0]: version(whole[0])} if whole else {}
+
+
+def _written(package: str, folder: Path) -> list[PackagePath]:
+    """List the Python files in a folder that a distribution has written, with their hashes."""
+    files = (file for file in distribution(package).files or () if file.suffix == ".py" and file.hash)
+    return [file for file in files if Path(file.locate()).parent.resolve() == folder]
+
+
+def _is_there(file: PackagePath) -> bool:
+    assert file.hash is not None, "it is one of _written"
+    path = Path(file.locate())
+    if not path.is_file():
+        return False
+    digest = hashlib.new(file.hash.mode, path.read_bytes()).digest()
+    return urlsafe_b64encode(digest).decode().rstrip("=") == file.hash.value
 
 
 @cache

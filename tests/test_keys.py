@@ -1,5 +1,7 @@
 import sys
 import sysconfig
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -11,13 +13,17 @@ from pydantic import Field
 from ohr import keys
 from ohr.chunkers.tokens import Tokens
 from ohr.contracts import FAMILIES, Chunker, execution
+from ohr.dataset.inputs import read_inputs
 from ohr.files.digests import folder_digest
+from ohr.graph.cache_keys import Keys
+from ohr.graph.compile import compile_graph
 from ohr.keys import code, file_digest, identity, key
 from ohr.ocr.precomputed import Precomputed
 from ohr.ocr.tesseract import Tesseract
 from ohr.registry import Registry
 from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.lexical.bm25 import BM25
+from ohr.spec.read import read_spec
 
 from .conftest import CHUNKER
 
@@ -99,10 +105,11 @@ def test_language_packs_are_known_by_content_not_by_place(tmp_path):
 @pytest.fixture
 def fresh():
     """Forget versions and sources that were read, before and after."""
-    for read in (keys.installed_version, keys.code):
+    cached = (keys.installed_version, keys.code, keys._owned)
+    for read in cached:
         read.cache_clear()
     yield
-    for read in (keys.installed_version, keys.code):
+    for read in cached:
         read.cache_clear()
 
 
@@ -121,6 +128,69 @@ def test_another_version_of_a_library_is_another_identity(fresh, monkeypatch):
 def test_a_library_that_is_not_installed_is_left_out(monkeypatch):
     monkeypatch.setattr(BM25, "packages", ("no-such-library-ohr", "rjieba"))
     assert list(identity(BM25())[3]["packages"]) == ["rjieba"]
+
+
+def add_distribution(site, name, release, files=()):
+    """Note in a folder that a distribution wrote these files, as pip would."""
+    folder = site / f"{name.replace('-', '_')}-{release}.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {release}\n")
+    hashes = {file: urlsafe_b64encode(sha256((site / file).read_bytes()).digest()).decode() for file in files}
+    lines = [f"{file},sha256={digest.rstrip('=')},{(site / file).stat().st_size}\n" for file, digest in hashes.items()]
+    (folder / "RECORD").write_text("".join(lines))
+
+
+NOISY = """\
+plugins: [{plugins}]
+benchmark: {{kind: tiny}}
+knowledge_bases:
+  - {{name: read, ocr: {{kind: tesseract}}}}
+  - {{name: blurred, image_noise: {{kind: psf_blur, severity: 0.5}}, ocr: {{kind: tesseract}}}}
+chunker: {{kind: page}}
+retrievers: [{{kind: bm25}}]
+evaluate: [retrieval]
+"""
+
+
+def test_a_distribution_that_nothing_is_imported_from_changes_no_key(tmp_path, monkeypatch, fresh):
+    (tmp_path / "spec.yaml").write_text(NOISY.format(plugins=Path(__file__).with_name("plugins.py")))
+    spec = read_spec(tmp_path / "spec.yaml", trust_plugins=True)
+
+    def made():
+        graph_keys = Keys(spec, read_inputs(spec))
+        return {graph_keys.run, *compile_graph(graph_keys).steps}
+
+    before = made()
+    assert "opencv-python-headless" in identity(spec.knowledge_bases[1].image_noise[0])[3]["packages"]
+    for name in ("opencv-python", "rapidocr", "onnxruntime", "stranger-ohr"):
+        add_distribution(tmp_path / "site", name, "99.1")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    keys.installed_version.cache_clear()
+    assert keys.installed_version("opencv-python") == "99.1"
+    assert made() == before
+
+
+@pytest.mark.parametrize(
+    ("written", "decides"),
+    [
+        ([("lens-ohr", "1.0")], {"lens-ohr": "1.0"}),
+        ([("lens-ohr-screen", "1.0")], {"lens-ohr-screen": "1.0"}),
+        ([("lens-ohr", "1.0"), ("lens-ohr-screen", "1.0")], {"lens-ohr": "1.0"}),
+        ([("lens-ohr", "1.0"), ("lens-ohr-screen", "2.0")], {"lens-ohr": "2.0"}),
+        ([("lens-ohr-screen", "2.0"), ("lens-ohr", "1.0")], {"lens-ohr": "1.0"}),
+    ],
+)
+def test_of_two_distributions_of_one_module_the_one_that_is_there_decides(
+    tmp_path, monkeypatch, fresh, written, decides
+):
+    monkeypatch.setattr(keys, "_RIVALS", {"lens_ohr": ("lens-ohr", "lens-ohr-screen")})
+    (tmp_path / "lens_ohr").mkdir()
+    for name, release in written:  # each writes the module over that of the one before
+        (tmp_path / "lens_ohr/__init__.py").write_text("from .version import VERSION\n")
+        (tmp_path / "lens_ohr/version.py").write_text(f"VERSION, NAME = {release!r}, {name!r}\n")
+        add_distribution(tmp_path, name, release, ("lens_ohr/__init__.py", "lens_ohr/version.py"))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert keys.installed(("lens-ohr", "lens-ohr-screen", "no-such-library-ohr")) == decides
 
 
 @pytest.mark.parametrize("family", FAMILIES)

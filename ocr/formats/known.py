@@ -51,7 +51,7 @@ class FileKind:
 
     def _found(self, content: bytes, line: int | None) -> Any:
         if self.content == "text":
-            return content.decode("utf-8-sig")
+            return content.decode("utf-8-sig").replace("\r\n", "\n")
         return parsed(content if line is None else content.split(b"\n")[line - 1])
 
 
@@ -112,7 +112,7 @@ FORMATS: Mapping[FormatName, Format] = {
     ),
     "azure": Format((FileKind(".json", azure.read), *_TEXTS[:1]), version=2),
     "mistral": Format((FileKind(".json", mistral.read), *_TEXTS[:1])),
-    "markdown": Format(_TEXTS, version=2),
+    "markdown": Format(_TEXTS, version=3),
 }
 
 

@@ -28,21 +28,30 @@ from ohr.cli.serve import serve
 from ohr.cli.show import show
 from ohr.cli.status import status
 from ohr.cli.view import view
-from ohr.errors import OhrError, SpecError
+from ohr.errors import OhrError, SpecError, Terminated
 from ohr.messages.variables import Formatter, hidden
 
-FAILED_ITEMS, MISTAKE, INTERRUPTED = 1, 2, 130
+FAILED_ITEMS, MISTAKE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 """Exit statuses; 0 means that the command did everything."""
 
 
 class Commands(TyperGroup):
     """Ends a command that cannot continue with a sentence and an exit status, not with a traceback."""
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """Read the words of the command, for which typer imports much."""
+        try:
+            return super().make_context(*args, **options)
+        except KeyboardInterrupt as interruption:
+            raise typer.Exit(_interrupted(interruption)) from None
+
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
         try:
             return super().invoke(ctx)
         except OhrError as error:
+            if interruption := _cause(error):
+                raise typer.Exit(_interrupted(interruption)) from None
             if ctx.obj:
                 raise
             # a spec's own faults name its file, which may be below the folder that a variable names
@@ -58,9 +67,21 @@ class Commands(TyperGroup):
             report(hidden(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
             raise typer.Exit(MISTAKE) from None
         except KeyboardInterrupt as interruption:
-            for line in (*interruption.args, "interrupted; run the same command again to resume"):
-                report(str(line))
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(_interrupted(interruption)) from None
+
+
+def _cause(error: BaseException | None) -> KeyboardInterrupt | None:
+    """Return the interruption that an error comes from: Python turns one in the body of a class into a RuntimeError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error
+
+
+def _interrupted(interruption: KeyboardInterrupt) -> int:
+    """Report that a command was interrupted, and how to continue; return its status."""
+    for line in (*interruption.args, "interrupted; run the same command again to resume"):
+        report(str(line))
+    return TERMINATED if isinstance(interruption, Terminated) else INTERRUPTED
 
 
 def _status(error: OhrError) -> int:
@@ -142,9 +163,12 @@ def _log_to_stderr(level: str) -> None:
 def main() -> None:
     """Run the command that was typed; the process ends with its status."""
     gc.set_threshold(100_000, 20, 20)  # by default collections take a tenth of a run, and find next to nothing
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a batch system sends is a Ctrl-C
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
-    except KeyboardInterrupt:  # while a command was still being imported
-        report("interrupted; run the same command again to resume")
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as interruption:  # while a command was still being imported
+        sys.exit(_interrupted(interruption))
+
+
+def _terminate(*_: object) -> None:
+    raise Terminated

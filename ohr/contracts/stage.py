@@ -69,7 +69,9 @@ class Stage(BaseModel, ABC):
     version: ClassVar[int] = 1
     """Raised when results change; part of every key."""
     packages: ClassVar[tuple[str, ...]] = ()
-    """Distributions whose versions decide the results, such as an OCR engine's; part of every key where installed."""
+    """Distributions whose versions decide the results, such as an OCR engine's; part of every key where installed.
+
+    Of two that bring one module, such as the two of OpenCV, name both: the one whose module is there counts."""
     extra: ClassVar[str | None] = None
     """The extra of ohr that installs what this plugin needs, if any."""
     kind: str = ""

@@ -64,7 +64,8 @@ class Scheduler(Planner):
                 while name in self._pending:
                     self._turn()
         except KeyboardInterrupt as interruption:
-            raise KeyboardInterrupt(*self.aside.left()) from interruption
+            interruption.args = tuple(self.aside.left())
+            raise
 
     def _ready(self, task: Task, *, first: bool = False) -> None:
         work = task.step.work

@@ -172,7 +172,8 @@ def begin(setup: Setup, folder: Path, run: tuple[str, int, str]) -> None:
         exit_now(status or 1)  # the pool takes status 0 for a worker that was asked to end, and waits for its call
 
     os._exit = exit_nonzero
-    (folder / f"worker-{os.getpid()}").touch()
+    with suppress(FileNotFoundError):  # the run was killed, and another worker has removed its folder
+        (folder / f"worker-{os.getpid()}").touch()
     Thread(target=_follow, args=(run, folder), daemon=True).start()
     if setup.memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (setup.memory, setup.memory))

@@ -13,6 +13,7 @@ from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.files import MOST_PAGES, images
 from ohr.files.changes import kept_until_changed
+from ohr.files.pdf_filters import compressed_by, unread
 from ohr.messages.wording import counted
 
 _BELIEVED = 1_000  # pages: up to here a claimed page that is missing costs only itself
@@ -85,7 +86,9 @@ def write(path: Path, pages: Iterable[Image], dpi: int) -> None:
 
 
 def faults(path: Path, dpi: int) -> Iterator[str]:
-    """Report pages that do not load, and those too large to render at a resolution, without rendering any.
+    """Report pages that do not load, those of which parts cannot be decompressed, and those too large to render.
+
+    None is rendered.
 
     Raises:
         DataError: as `render`.
@@ -97,8 +100,11 @@ def faults(path: Path, dpi: int) -> Iterator[str]:
             try:
                 scale = dpi / 72 * unit(path, document, index)
                 _refuse_large(document.get_page_size(index), scale, dpi, f"page {index + 1} of {len(document)}")
+                if unread(path) and (why := compressed_by(_alone(document, index))):
+                    yield f"{path}: page {index + 1} of {len(document)} lacks what is {why}"
             except pypdfium2.PdfiumError:
-                yield f"{path}: page {index + 1} of {len(document)} is missing or damaged"
+                why = f"; parts of the file are {unread(path)}" if unread(path) else ""
+                yield f"{path}: page {index + 1} of {len(document)} is missing or damaged{why}"
             except DataError as error:
                 yield f"{path}: {error}"
 
@@ -115,18 +121,23 @@ def _refuse_large(size: tuple[float, float], scale: float, dpi: int, what: str) 
 
 def unit(path: Path, document: Any, index: int) -> float:
     """Return the points of a page's unit, which pdfium does not give: nearly always 1."""
-    import pypdfium2
-
     if not _states_units(path):
         return 1.0
+    stated = _UNIT.search(_alone(document, index))
+    return float(stated[1]) or 1.0 if stated else 1.0
+
+
+def _alone(document: Any, index: int) -> bytes:
+    """Write a PDF of one page, whose dictionary is not compressed and whose streams are as they were."""
+    import pypdfium2
+
     alone, written = pypdfium2.PdfDocument.new(), BytesIO()
     try:
-        alone.import_pages(document, [index])  # writes the page's dictionary without compression
+        alone.import_pages(document, [index])
         alone.save(written)
     finally:
         alone.close()
-    stated = _UNIT.search(written.getvalue())
-    return float(stated[1]) or 1.0 if stated else 1.0
+    return written.getvalue()
 
 
 @kept_until_changed(64)
@@ -180,13 +191,13 @@ def opened(path: Path) -> Any:
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
-        reasons = {"password": "it is encrypted with a password", "success": "the PDF has no pages, or lists none"}
-        reason = next(
-            (why for sign, why in reasons.items() if sign in str(error).lower()), "it is not a PDF, or damaged"
-        )
+        known = [("password", "it is encrypted with a password")]
+        known += [("", f"it is {unread(path)}")] if unread(path) else []
+        known += [("success", "the PDF has no pages, or lists none"), ("", "it is not a PDF, or damaged")]
+        reason = next(why for sign, why in known if sign in str(error).lower())
         raise DataError(f"{path}: {reason} ({error})") from None
     if len(document) == 0:
         document.close()
-        raise DataError(f"{path}: the PDF has no pages")
+        raise DataError(f"{path}: {f'it is {unread(path)}' if unread(path) else 'the PDF has no pages'}")
     document.init_forms()
     return document

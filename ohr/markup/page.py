@@ -84,8 +84,10 @@ def _unfenced(text: str) -> str:
     """Remove the fence around a page: one without another in it, or of Markdown around whole blocks of code."""
     if (fence := _FENCE.match(text)) and fence[1] not in fence[2]:
         return fence[2]
-    if (fence := _WRAPPER.match(text)) and len(re.findall(rf"^[ \t]*{fence[1]}", fence[2], re.MULTILINE)) % 2 == 0:
-        return fence[2]
+    if fence := _WRAPPER.match(text):
+        inner = re.findall(rf"^[ \t]*{fence[1]}[ \t]*(\S*)", fence[2], re.MULTILINE)
+        if len(inner) % 2 == 0 and not any(inner[1::2]):  # each second one closes a block, and names no language
+            return fence[2]
     return text
 
 

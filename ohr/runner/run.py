@@ -15,6 +15,7 @@ from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
+from ohr.errors import Terminated
 from ohr.files.digests import remembered
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import drawn_once, not_swapped, undosed, unreached
@@ -121,9 +122,6 @@ def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int
         return calibrate(spec, session)
 
 
-_BY_USER = "by the user (Ctrl-C or SIGTERM)"
-
-
 @contextmanager
 def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
     """Log a run into its folder; a run that does not end well is noted as stopped, with the reason."""
@@ -138,8 +136,8 @@ def _recorded(folder: RunFolder, shown: Progress) -> Iterator[EventLog]:
         events.write("finished")
     except BaseException as error:
         said = [hidden(str(error))] if str(error) else []
-        is_wanted = isinstance(error, KeyboardInterrupt)
-        reason = ": ".join([_BY_USER if is_wanted else type(error).__name__, *said])
+        wanted: dict[type, str] = {KeyboardInterrupt: "by the user (Ctrl-C)", Terminated: "by SIGTERM"}
+        reason = ": ".join([wanted.get(type(error), type(error).__name__), *said])
         events.write("stopped", reason=reason)
         folder.stop(reason)
         raise

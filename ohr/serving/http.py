@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-from ohr.errors import DataError
+from ohr.errors import DataError, Terminated
 from ohr.files.json_input import whole_number
 from ohr.messages.wording import quoted
 from ohr.serving.requests import Parameters, Refusal
@@ -249,9 +249,11 @@ def open_server(handler: type[Handler], port: int, host: str = LOOPBACK[0]) -> S
 
 
 def serve_until_interrupted(server: Server) -> None:
-    """Answer until Ctrl-C."""
+    """Answer until Ctrl-C, after which the command continues; a SIGTERM ends the command, too."""
     try:
         server.serve_forever()
+    except Terminated:
+        raise
     except KeyboardInterrupt:
         pass
     finally:

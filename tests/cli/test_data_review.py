@@ -303,12 +303,16 @@ def test_what_cannot_be_reviewed_says_why(review, tmp_path):
     assert "out/candidates.jsonl:1: id is missing" in review().stderr
 
 
-def test_ctrl_c_ends_a_review(written, tmp_path):
+NOTHING = "nothing is decided yet: out/decisions.jsonl is not there\n"
+
+
+@pytest.mark.parametrize(("sent", "ended"), [(signal.SIGINT, (0, NOTHING)), (signal.SIGTERM, (143, ""))])
+def test_a_signal_ends_a_review(written, tmp_path, sent, ended):
     with subprocess.Popen(
         [sys.executable, "-m", "ohr", "data", "review", "out", "--port", "0", "--reviewer", "ada"],
         stdout=subprocess.PIPE, text=True, cwd=tmp_path, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     ) as process:  # fmt: skip
         assert httpx.get(process.stdout.readline().strip()).status_code == 200
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         rest, _ = process.communicate(timeout=30)
-    assert (process.returncode, rest) == (0, "nothing is decided yet: out/decisions.jsonl is not there\n")
+    assert (process.returncode, rest) == ended

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ohr.cli.app import main
+from ohr.results.folder.run_folder import read_manifest
 
 from ..conftest import completion
 
@@ -202,17 +203,43 @@ def test_too_many_failures_end_with_1_and_a_sentence(ohr, stumbling):
     assert result.stderr.endswith(": the model stumbled. Finished results are kept; run again to resume\n")
 
 
-@pytest.mark.parametrize("way", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.acceptance)])
-def test_an_interrupt_ends_with_130_and_the_next_run_resumes(home, ohr, stumbling, way):
+@pytest.mark.parametrize(("way", "who"), [("SIGINT", "by the user (Ctrl-C)"), ("SIGTERM", "by SIGTERM")])
+def test_a_signal_ends_with_its_own_status_and_the_next_run_resumes(home, ohr, stumbling, way, who):
     words = [*stumbling, "--set", f"generators.0.way={way}"]
     first = subprocess.run([OHR, *words], capture_output=True, text=True, check=False)
     kept = int((home / "asked").read_text()) - 1
+    (stopped,) = (read_manifest(folder)["reason"] for folder in (home / "runs/small").iterdir())
     second = ohr(*words)
-    assert (first.returncode, first.stdout) == (128 + signal.SIGINT, "")
+    assert (first.returncode, first.stdout) == (128 + signal.Signals[way], "")
+    assert stopped == who
     assert first.stderr == "interrupted; run the same command again to resume\n"
     assert kept == 4
     assert second.exit_code == 0
     assert not list(home.glob("runs/small/.new-*"))
+
+
+INTERRUPTING = """
+import signal
+
+class Odd:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIG{})
+
+class Holder:
+    odd = Odd()
+"""
+
+
+@pytest.mark.parametrize("way", ["INT", "TERM"])
+def test_a_signal_that_an_import_makes_an_error_is_an_interruption(home, way):
+    """Python turns what `__set_name__` raises into a RuntimeError."""
+    (home / "odd.py").write_text(INTERRUPTING.format(way))
+    (home / "odd.yaml").write_text("plugins: [./odd.py]\n" + (home / "small.yaml").read_text())
+    ended = subprocess.run(
+        [OHR, "run", "odd.yaml", "--trust-plugins"], capture_output=True, text=True, check=False, cwd=home
+    )
+    assert ended.returncode == 128 + signal.Signals[f"SIG{way}"]
+    assert ended.stderr == "interrupted; run the same command again to resume\n"
 
 
 def test_an_address_needs_the_cluster_executor(ohr):

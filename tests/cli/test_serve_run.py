@@ -564,15 +564,22 @@ def test_an_index_that_is_gone_comes_back_as_the_message_says(finished, tmp_path
         assert len(records(retrieve(client))) == 2
 
 
-def test_ctrl_c_ends_the_command_cleanly(there):
+ENDINGS = [
+    (signal.SIGINT, 0, ""),
+    (signal.SIGTERM, 143, "interrupted; run the same command again to resume\n"),
+]
+
+
+@pytest.mark.parametrize(("sent", "status", "said"), ENDINGS)
+def test_a_signal_ends_the_command_cleanly(there, sent, status, said):
     words = [sys.executable, "-m", "ohr", "serve", "small", "--condition", CONDITION, "--port", "0"]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}
     ) as process:
         retrieval, chat_address = (process.stdout.readline().strip() for _ in range(2))
         assert httpx.get(chat_address.replace("/chat/completions", "/models")).json()["data"][0]["id"] == CONDITION
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         _, err = process.communicate(timeout=30)
-    assert process.returncode == 0
+    assert process.returncode == status
     assert retrieval == chat_address.replace("/v1/chat/completions", "/retrieval")
-    assert err == f"knowledge_id or model: {CONDITION}. Press Ctrl-C to end.\n"
+    assert err == f"knowledge_id or model: {CONDITION}. Press Ctrl-C to end.\n{said}"

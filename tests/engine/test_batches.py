@@ -218,15 +218,16 @@ def test_only_prompts_without_replies_are_sent(home, server):
     assert server.sizes() == [len(names), 2]
 
 
-def test_ctrl_c_says_that_the_batch_continues(home, server):
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_ended_says_that_the_batch_continues(home, server, sent):
     server.looks = 10**6
     with started(home, spec(server)) as process:
         until = monotonic() + 100
         while "look" not in server.asked and monotonic() < until:
             sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, sent)
         message = process.communicate()[1]
-    assert process.returncode == 130
+    assert process.returncode == 128 + sent
     assert "1 batch continues at the server; the same command waits for the replies" in message
     assert "interrupted; run the same command again to resume" in message
     assert "WARNING" not in message

@@ -1,9 +1,11 @@
 """Every executor gives the same bytes."""
 
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -16,6 +18,7 @@ from ohr.errors import SpecError
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
 
+OHR = Path(sys.executable).with_name("ohr")
 SPEC = """\
 benchmark: {kind: tiny}
 knowledge_bases:
@@ -49,6 +52,24 @@ def test_a_cluster_gives_the_same_bytes_as_this_process(home, tmp_path):
     assert tables(cluster.folder) == tables(inline.folder)
 
 
+@pytest.mark.acceptance  # as above
+def test_a_run_on_a_cluster_ends_with_the_status_of_its_signal(home):
+    pytest.importorskip("ray", reason="ray is not installed")
+    slow = (
+        "benchmark: {kind: tiny}\nknowledge_bases:\n  - {name: read, ocr: {kind: pixels, log: reads, seconds: 0.4}}\n"
+    )
+    home.write(slow + "".join(SPEC.splitlines(keepends=True)[5:]))
+    words = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--executor", "ray", "--workers", "1"]
+    with subprocess.Popen(words, cwd=home.folder, stderr=subprocess.PIPE, text=True) as process:
+        until = monotonic() + 100
+        while not home.log("reads") and monotonic() < until:
+            sleep(0.05)
+        process.terminate()
+        message = process.communicate()[1]
+    assert process.returncode == 143
+    assert message.endswith("interrupted; run the same command again to resume\n")
+
+
 def test_an_address_without_a_cluster_is_refused():
     with pytest.raises(SpecError, match="only --executor ray connects to a cluster"):
         make_executor("local", address="10.0.0.1:6379")
@@ -72,6 +93,43 @@ def test_plugin_files_are_side_by_side_on_a_node_even_where_its_cache_cannot_be_
 
 def _half(number: int) -> float:
     return number / (number - 2)
+
+
+BEGIN = """
+import sys, time
+from pathlib import Path
+from ohr.engine.setup import Setup
+from ohr.engine.worker import begin
+from ohr.processes import this_process
+begin(Setup(), Path("gone/too"), (this_process()[0], int(sys.argv[1]), "1"))
+time.sleep(60)
+"""
+
+
+def test_a_worker_that_begins_when_its_run_is_gone_ends_without_a_word(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+        dead.wait()
+    words = [sys.executable, "-c", BEGIN, str(dead.pid)]
+    ended = subprocess.run(
+        words, cwd=tmp_path, start_new_session=True, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGKILL, "", "")
+
+
+@pytest.mark.parametrize(
+    ("raised", "is_printed"),
+    [
+        ("FileNotFoundError(2, 'No such file or directory')", False),  # a semaphore
+        ("EOFError('Ran out of input')", False),
+        ("FileNotFoundError(2, 'No such file or directory', 'kelp.txt')", True),
+        ("ValueError('kelp')", True),
+    ],
+)
+def test_a_worker_prints_why_it_cannot_begin_unless_its_run_has_ended(raised, is_printed):
+    words = [sys.executable, "-c", f"import ohr.engine.executors.forked\nraise {raised}"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert ("kelp" in ended.stderr) == is_printed
+    assert bool(ended.stderr) == is_printed
 
 
 def test_calls_that_raise_are_tried_again_and_reported():

@@ -74,13 +74,15 @@ def started(home, text):
     return process
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.acceptance)])
+@pytest.mark.parametrize(
+    "sent", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGKILL, marks=pytest.mark.acceptance)]
+)
 def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
     with started(home, SLOW) as process:
         os.killpg(process.pid, sent)
         message = process.communicate()[1]
-    assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130}[sent]
-    assert message == {signal.SIGKILL: "", signal.SIGINT: "interrupted; run the same command again to resume\n"}[sent]
+    assert process.returncode == {signal.SIGKILL: -9, signal.SIGTERM: 143, signal.SIGINT: 130}[sent]
+    assert message == ("" if sent is signal.SIGKILL else "interrupted; run the same command again to resume\n")
     done = home.log("reads")
     assert done.total() < 8
     finished = home.run(SPEC)
@@ -88,6 +90,25 @@ def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
     assert (home.log("reads") - done).total() == finished.ledger.calls["pages"]
     assert home.log("reads").total() <= 9  # only the page that was under way may be read twice
     assert finished.ledger.failures == []
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_ended_while_its_workers_start_leaves_nothing(home, sent):
+    home.write(SPEC)
+    scratch = home.folder / "scratch"
+    scratch.mkdir()
+    words = [OHR, *RUN[:-1], "4", "--store", "store", "--runs", "runs"]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with subprocess.Popen(
+        words, cwd=home.folder, env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
+    ) as process:
+        until = monotonic() + 60
+        while not list(scratch.glob("pymp-*/tmp*")) and monotonic() < until:
+            sleep(0.005)
+        process.send_signal(sent)
+        message = process.communicate()[1]
+    assert (process.returncode, message) == (128 + sent, "interrupted; run the same command again to resume\n")
+    assert list(scratch.iterdir()) == []
 
 
 PLACES = ("law/0", "finance/1", "manual/2", "textbook/3")

@@ -1,8 +1,11 @@
+from zlib import compress
+
 import numpy as np
 import pytest
 
 from ohr.errors import DataError
-from ohr.files.pdf import page_count, render
+from ohr.files.pdf import faults, page_count, render
+from ohr.files.pdf_filters import unknown_filters
 
 
 def pdf(*objects, trailer="/Root 1 0 R"):
@@ -29,6 +32,28 @@ LOCKED = pdf(
     CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE, STREAM, LOCK,
     trailer="/Root 1 0 R /Encrypt 5 0 R /ID [<00> <00>]",
 )  # fmt: skip
+
+
+def packed(filters):
+    """Write a PDF whose catalog and pages are in an object stream, compressed by Flate whatever its dictionary says."""
+    inside = [CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE.replace("4 0 R", "5 0 R")]
+    numbers = " ".join(f"{number} {sum(len(each) + 1 for each in inside[: number - 1])}" for number in (1, 2, 3))
+    objects = compress(f"{numbers} {' '.join(inside)}".encode())
+    body, places = b"%PDF-1.7\n", []
+    about = f"/Type /ObjStm /N 3 /First {len(numbers) + 1} /Filter {filters}"
+    for number, (more, content) in enumerate(((about, objects), ("", DRAWING.encode())), start=4):
+        places.append(len(body))
+        body += f"{number} 0 obj\n<< {more} /Length {len(content)} >>\nstream\n".encode() + content
+        body += b"\nendstream\nendobj\n"
+    rows = [(0, 0, 255), *((2, 4, n) for n in range(3)), *((1, place, 0) for place in (*places, len(body)))]
+    table = b"".join(bytes([kind]) + at.to_bytes(2, "big") + bytes([more]) for kind, at, more in rows)
+    about = f"/Type /XRef /Size 7 /W [1 2 1] /Root 1 0 R /Length {len(table)}"
+    return (
+        body
+        + f"6 0 obj\n<< {about} >>\nstream\n".encode()
+        + table
+        + (f"\nendstream\nendobj\nstartxref\n{len(body)}\n%%EOF\n".encode())
+    )
 
 
 @pytest.fixture
@@ -128,9 +153,33 @@ def test_units_in_compressed_objects_are_found(file, monkeypatch):
 
 
 def test_a_page_too_large_names_the_resolution_that_would_do(file):
-    from ohr.files.pdf import faults
-
     path = file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE.replace("72 72", "7200 7200"), STREAM))
     (fault,) = faults(path, 200)
     assert "page 1 of 1 at 200 dpi" in fault and "109 dpi would do" in fault
     assert list(faults(path, 100)) == []
+
+
+def test_a_file_in_object_streams_is_read(file):
+    assert page_count(file(packed("/FlateDecode"))) == 1
+    assert render(file(packed("[ /FlateDecode ]")), 0, 72)[30, 5].tolist() == [255, 0, 0]
+
+
+@pytest.mark.parametrize("filters", ["/BrotliDecode", "[/BrotliDecode/FlateDecode]", "/Brotli#44ecode"])
+def test_a_file_that_an_unknown_filter_compresses_is_named_with_it(file, filters):
+    path = file(packed(filters))
+    assert message_of(path).startswith("it is compressed by BrotliDecode, which is not read here")
+
+
+def test_a_page_whose_content_an_unknown_filter_compresses_is_reported(file):
+    kids = "<< /Type /Pages /Kids [3 0 R 5 0 R] /Count 2 >>"
+    odd = STREAM.replace("<< ", "<< /Filter /FoldDecode ")
+    path = file(pdf(CATALOG, kids, PAGE, STREAM, PAGE.replace("4 0 R", "6 0 R"), odd))
+    assert list(faults(path, 72)) == [
+        f"{path}: page 2 of 2 lacks what is compressed by FoldDecode, which is not read here"
+    ]
+    assert list(faults(file(pdf(CATALOG, kids, PAGE, STREAM, PAGE)), 72)) == []
+
+
+def test_a_filter_of_encryption_or_of_the_format_compresses_nothing_unknown():
+    image = "<< /Subtype /Image /Filter [/A85 /DCTDecode] /Length 4 >>\nstream\n/Filter /Other\nendstream"
+    assert unknown_filters(LOCKED + pdf(CATALOG, image, "<< /Type /Sig /Filter /Adobe.PPKLite >>", STREAM)) == []

@@ -311,6 +311,25 @@ def test_mistral():
         ("\n<!-- PageBreak -->\ntwo", {0: "", 1: "two"}),
         ("one\n\n--- end of page=0 ---\n\ntwo\n\n--- end of page=1 ---\n", {0: "one", 1: "two"}),  # PyMuPDF4LLM
         ("one\n--- end of page=2 ---\ncut", {2: "one", 3: "cut"}),
+        (
+            "one\n\n--- end of page.page_number=1 ---\n\ntwo\n\n--- end of page.page_number=2 ---\n",
+            {0: "one", 1: "two"},
+        ),
+        ("one\n\n-----\n\ntwo\n\n-----\n\n", {0: "one", 1: "two"}),  # earlier
+        ("one\n\n-----\n\ntwo", {0: "one\n\n-----\n\ntwo"}),  # a rule
+        ("one\n<<<\n\ftwo\n<<<\n\f", {0: "one", 1: "two"}),  # LLMWhisperer
+        (
+            "<!-- Slide number: 1 -->\n# One\n\n<!-- Slide number: 3 -->\n# Three",
+            {0: "# One", 2: "# Three"},
+        ),  # MarkItDown
+        ("--- Page 1 ---\none\n--- Page 2 ---\ntwo\n", {0: "one", 1: "two"}),
+        ("one\n<!-- page 1 -->\ntwo\n<!-- page 2 -->\n", {0: "one", 1: "two"}),
+        ("one\n=== PAGE 2 ===\ntwo", {0: "one", 1: "two"}),
+        ("a\n\n--- Page 7 ---\nb", {0: "a\n\n--- Page 7 ---\nb"}),  # of the page's own
+        ("--- Page 1 ---\na\n--- Page 1 ---\nb", {0: "--- Page 1 ---\na\n--- Page 1 ---\nb"}),
+        ("one\r\n<--- Page Split --->\r\ntwo\r\n", {0: "one", 1: "two"}),
+        ("---\r\nis_table: False\r\n---\r\nKelp\r\n", {0: "Kelp"}),
+        ("<|grounding|>Kelp<｜end▁of▁sentence｜>", {0: "Kelp"}),
         ("<|ref|>title<|/ref|><|det|>[[61, 70, 420, 95]]<|/det|>\n# Kelp", {0: "# Kelp"}),
         ("---\nprimary_language: en\nis_table: False\n---\nKelp\n\n---\n\nSalt", {0: "Kelp\n\n---\n\nSalt"}),  # olmOCR
         ("---\ntitle: Kelp\n---\nSalt", {0: "---\ntitle: Kelp\n---\nSalt"}),
@@ -325,6 +344,8 @@ def test_markdown(text, pages):
     [
         ("```markdown\n# Kelp\n\n```python\nx=1\n```\n\nLast.\n```", "# Kelp\n\n```python\nx=1\n```\n\nLast."),
         ("```\na\n```\nand\n```\nb\n```", "```\na\n```\nand\n```\nb\n```"),
+        ("```md\na\n```\n\n```md\nb\n```", "```md\na\n```\n\n```md\nb\n```"),
+        ("~~~markdown\na\n\n```\nx\n```\n~~~", "a\n\n```\nx\n```"),
         ("![Kelp][p1] grows\n\n[p1]: data:image/png;base64,iVBORw0", " grows"),
         ("[p1]: <data:image/png;base64,iVBORw0>\nKelp", "Kelp"),
         ("see [1]: data of 2019", "see [1]: data of 2019"),

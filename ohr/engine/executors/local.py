@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 from multiprocessing.forkserver import set_forkserver_preload
+from multiprocessing.resource_tracker import ensure_running
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import current_thread, main_thread
 from typing import Any
 
 from ohr.engine.executors.base import AHEAD, WorkerLost
@@ -118,9 +120,9 @@ class Local:
             variables = {**os.environ, **({} if alone else _ONE_THREAD), **_SAFE_PATH}
             if _TRACKED not in sys.warnoptions:  # the options of the process that removes them
                 sys.warnoptions.append(_TRACKED)
-            with _environment(variables), _sigint_blocked():
+            with _environment(variables), _undisturbed():
                 given = (variables, self._setup.plugin_files, pickle.dumps(self._setup))
-                pool = ProcessPool(
+                pool = self._pools[alone] = ProcessPool(  # known from now on: a run may be ended while workers start
                     1 if alone else self.workers,
                     context=_spawning() if alone else _forking(),
                     initializer=begin,
@@ -130,7 +132,6 @@ class Local:
                     pool.schedule(nothing).result()  # the first workers start now, in this environment
                 except BrokenExecutor:
                     raise OhrError(_NO_WORKERS) from None
-            self._pools[alone] = pool
         return self._pools[alone]
 
 
@@ -149,7 +150,7 @@ def _forking() -> BaseContext:
     """Fork workers from a clean process that has imported ohr once: a lost worker is replaced in milliseconds."""
     if sys.platform != "linux":
         return _spawning()
-    set_forkserver_preload(["ohr.engine.worker"])
+    set_forkserver_preload(["ohr.engine.executors.forked", "ohr.engine.worker"])
     return get_context("forkserver")
 
 
@@ -172,13 +173,24 @@ def _pass_on(ended: Future[Any], future: Future[Any], why: Callable[[Any], str])
 
 
 @contextmanager
-def _sigint_blocked() -> Iterator[None]:
-    """Start workers that Ctrl-C does not reach: they inherit the mask until they ignore the signal themselves."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _undisturbed() -> Iterator[None]:
+    """Let signals wait until workers have started, which Ctrl-C does not reach: they inherit a mask of it.
+
+    SIGTERM is in no mask, as it ends a worker.
+    """
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM) if current_thread() is main_thread() else ()
+    before = {number: signal.signal(number, lambda sent, _: came.append(sent)) for number in numbers}
+    ensure_running()  # the tracker of semaphores, which would take Ctrl-C out of the mask when it starts
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The Ray executor: workers are actors on an existing cluster, or on a local one."""
 
 import pickle
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -52,7 +53,10 @@ class Ray:
         """
         self._ray = extras.load("ray", "cluster")
         self._setup = setup
+        handler = signal.getsignal(signal.SIGTERM)
         self._connect()
+        with suppress(ValueError):  # in a thread, where Ray does not take the signal for itself
+            signal.signal(signal.SIGTERM, handler)
         plugins = [(path.name, path.read_bytes()) for path in setup.plugin_files]
         self._given = self._ray.put((plugins, pickle.dumps(setup)))
         cpus = int(self._ray.cluster_resources().get("CPU", 1))
