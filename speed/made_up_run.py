@@ -185,7 +185,7 @@ class MadeUp:
         made = {"tokens_in": 100, "tokens_out": 10, "seconds": 0.1, "finish": "stop", "truncated": False, "error": None}
         columns = {"question_id": [q.id for q in asked], "answer": answers, "reply": answers}
         made |= {"calls": 1, "searches": 1, "turns": 1, "shared_calls": 0}
-        made |= dict.fromkeys(("end", "images", "pages_shown"))
+        made |= dict.fromkeys(("end", "images", "pages_shown", "seconds_retrieval", "seconds_generation"))
         tables.append("answers", {**about, **parts, **made, **columns})
 
     def _failures(self, tables: Tables) -> None:

@@ -219,7 +219,7 @@ def test_a_connection_that_is_cut_is_no_short_answer(length):
         threading.Thread(target=cut, daemon=True).start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/ask"
         given = {"url": url, "ingest": {"url": url, "field": "file"}, "retries": 0, **OPENAI}
-        with pytest.raises(DataError, match="without sending complete message body|reset by peer"):
+        with pytest.raises(DataError, match=r"without sending complete message body|reset by peer"):
             Http.model_validate(given).ask("?", HANDLE)
 
 
