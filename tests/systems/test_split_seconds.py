@@ -8,6 +8,8 @@ import pytest
 from ohr.contracts import SystemReply
 from ohr.errors import DataError
 from ohr.files.handed_over import DIGEST, QUESTIONS, digest
+from ohr.report.views.agents import effort as effort_view
+from ohr.results.run import Run
 from ohr.systems.files import Files
 from ohr.systems.http import Http
 from ohr.systems.replies import as_reply
@@ -44,6 +46,9 @@ def test_the_split_is_in_the_tables_of_a_system_that_states_it(tmp_path):
     assert {(row["seconds_retrieval"], row["seconds_generation"]) for row in rows(finished, "answers")} == {(0.5, 1.25)}
     (effort,) = rows(finished, "effort")
     assert (effort["seconds"], effort["seconds_retrieval"], effort["seconds_generation"]) == (2.0, 0.5, 1.25)
+    (view,) = effort_view(Run(finished.folder))
+    shown = dict(zip(view.headers, view.long[0], strict=True))
+    assert (shown["of which search"], shown["of which model"]) == ("0.50", "1.25")
 
 
 def test_a_system_that_states_none_has_none(tmp_path):
@@ -53,6 +58,8 @@ def test_a_system_that_states_none_has_none(tmp_path):
     }
     (effort,) = rows(finished, "effort")
     assert effort["seconds"] >= 0
+    (view,) = effort_view(Run(finished.folder))
+    assert "of which search" not in view.headers and "seconds" in view.headers
     assert isnan(effort["seconds_retrieval"]) and isnan(effort["seconds_generation"])
 
 

@@ -7,6 +7,8 @@ from ohr.report.views.view import Interval, View
 from ohr.results.run import Row, Run
 
 _MEANS = ("calls", "searches", "images", "seconds")
+_SPLIT = {"of which search": "seconds_retrieval", "of which model": "seconds_generation"}
+"""Columns of the seconds that systems state; runs from before them have none."""
 
 
 def effort(run: Run) -> list[View]:
@@ -17,7 +19,7 @@ def effort(run: Run) -> list[View]:
     how = (
         "Means for each question; an agent's name is followed by what it looks at. Shared: tokens of calls that do not "
         "depend on the question, such as summaries of pages, spread over all. Answered: the others gave up, could not "
-        "be parsed, or had no call left."
+        "be parsed, or had no call left. Of which search and model: parts that a system states."
     )
     return [View.of("Calls, tokens and seconds", how, rows)] if rows else []
 
@@ -40,6 +42,7 @@ def _effort(row: Row, labels: dict[str, str]) -> dict[str, Any]:
         "pipeline": " + ".join(filter(None, (row["retriever"], labels.get(row["generator"], row["generator"])))),
         "score": Interval.of(row, "score"),
         **{name: "" if isnan(row[name]) else f"{row[name]:,.1f}" for name in _MEANS},
+        **{column: _seconds(row.get(name)) for column, name in _SPLIT.items()},
         "tokens": _whole(row["tokens_in"] + row["tokens_out"]),
         "shared": _whole(row["shared_tokens"]),
         "answered": "" if isnan(row["answered"]) else f"{100 * row['answered']:.0f} %",
@@ -65,3 +68,7 @@ def _repair(row: Row, labels: dict[str, str]) -> dict[str, Any]:
 
 def _whole(number: float) -> str:
     return "" if isnan(number) else f"{number:,.0f}"
+
+
+def _seconds(number: float | None) -> str:
+    return "" if number is None or isnan(number) else f"{number:,.2f}"
