@@ -1,12 +1,13 @@
 """A system as a Python class of the user's: two methods, and nothing of ohr in it."""
 
+import ast
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from inspect import signature
+from inspect import getattr_static, isfunction, signature
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -61,14 +62,23 @@ class PythonSystem(GivenContexts, kind="python"):
     def check(self) -> None:
         """Load the class, and look at its methods."""
         made = self._load()
-        for method in ("ingest", "ask"):
+        for method, least, takes in (("ingest", 3, "(self, folder, name)"), ("ask", 2, "(self, question)")):
             if not callable(getattr(made, method, None)):
                 raise PluginError(f"system python: class {self.class_} has no method `{method}`")
+            if isfunction(own := getattr_static(made, method)) and _takes(own) < least:
+                raise PluginError(f"system python: `{method}` of class {self.class_} must take {takes}")
 
     def identity(self) -> Mapping[str, object]:
-        """Identify a file by its content, since its path may change."""
-        content = {"file": sha256(self.file.read_bytes()).hexdigest()} if self.file and self.file.is_file() else {}
-        return {**super().identity(), **content, **({"source": _digest(self.module)} if self.module else {})}
+        """Identify a file by its content, since its path may change, with the files beside it that it imports."""
+        content: dict[str, object] = {"source": _digest(self.module)} if self.module else {}
+        if self.file and self.file.is_file():
+            content["file"] = sha256(self.file.read_bytes()).hexdigest()
+            home = self.file.parent
+            hashes = {
+                str(path.relative_to(home)): sha256(path.read_bytes()).hexdigest() for path in _imported(self.file)
+            }
+            content |= {"beside": hashes} if hashes else {}
+        return {**super().identity(), **content}
 
     def ingest(self, folder: Path, name: str) -> Any:
         """Make the system, and let it ingest."""
@@ -130,6 +140,26 @@ def _digest(module: str) -> str:
     return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest()
 
 
+def _imported(path: Path) -> list[Path]:
+    """Return the Python files in the folder of a file that it imports, and those that these import."""
+    known, waiting = dict[Path, None](), [path]
+    while waiting:
+        try:
+            tree = ast.parse(waiting.pop().read_bytes())
+        except (SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+            for name in {module.partition(".")[0] for module in modules}:
+                package = path.parent / name
+                files = sorted(package.rglob("*.py")) if package.is_dir() else [path.parent / f"{name}.py"]
+                fresh = [each for each in files if each.is_file() and each != path and each not in known]
+                known |= dict.fromkeys(fresh)
+                waiting += fresh
+    return sorted(known)
+
+
 @cache
 def _of_file(path: Path, stamp: int) -> Any:  # noqa: ARG001 # part of the cache's key
     if not path.is_file():
@@ -139,6 +169,8 @@ def _of_file(path: Path, stamp: int) -> Any:  # noqa: ARG001 # part of the cache
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[name] = module
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # what it imports may lie beside it
     try:
         spec.loader.exec_module(module)
     except Exception as error:

@@ -34,10 +34,11 @@ def read_values(path: Path, content: bytes) -> Held:
         rows = parquet.parquet_rows(path, content)
         return Held(rows, [f"{path}: row {place}" for place in range(1, len(rows) + 1)], [])
     text, notes = text_of_file(path, content, guess=False)
+    as_what = "" if suffix in (".json", *LINES_SUFFIXES, *YAML_SUFFIXES) else f"{path.suffix or 'it'} is read as JSON: "
     if suffix in LINES_SUFFIXES:
         places = [(f"{path}:{number}", line) for number, line in lines(text)]
         return Held([_json(line, where) for where, line in places], [where for where, _ in places], notes)
-    return Held(_yaml(text, path) if suffix in YAML_SUFFIXES else _json(text, str(path)), None, notes)
+    return Held(_yaml(text, path) if suffix in YAML_SUFFIXES else _json(text, str(path), as_what), None, notes)
 
 
 def as_rows(found: Mapping[str, Any], known: set[str]) -> list[Any] | None:
@@ -73,12 +74,12 @@ def _each(mappings: Sequence[Mapping[str, Any]]) -> dict[str, None]:
     return dict.fromkeys(name for each in mappings for name in each)
 
 
-def _json(text: str, where: str) -> Any:
+def _json(text: str, where: str, as_what: str = "") -> Any:
     try:
         return parse_json(text.encode(), unique=True, spelled=True)
     except ValueError as error:
         by_line = "; if each line is an entry, let its name end with .jsonl" if "Extra data" in str(error) else ""
-        raise DataError(f"{where}: not readable as JSON: {error}{by_line}") from None
+        raise DataError(f"{where}: {as_what}not readable as JSON: {error}{by_line}") from None
 
 
 def _yaml(text: str, path: Path) -> Any:

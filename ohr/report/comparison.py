@@ -119,10 +119,11 @@ def _nothing_shown(compared: Compared, family: str, *, settled: bool) -> list[st
         lines.append(f'That is not "no effect": {counted(compared.documents, compared.cluster)} give no interval.')
     elif all(pair.found.difference.changed < fewest(len(compared.pairs)) for pair in compared.pairs):
         lines.append(f'That is not "no effect": {too_few(len(compared.pairs))}.')
-    elif not settled:
+    elif not settled and any(pair.verdict != "identical" for pair in compared.pairs):
         finds = [pair.found.detectable for pair in compared.pairs if not isnan(pair.found.detectable)]
+        none = "no other" if any(pair.verdict == "identical" for pair in compared.pairs) else "none"
         least = f"four of five such studies would show a difference of {min(finds):.3f}, and " if finds else ""
-        lines.append(f'That is not "no effect": {least}none is shown to be within {compared.margin:g}.')
+        lines.append(f'That is not "no effect": {least}{none} is shown to be within {compared.margin:g}.')
     return lines
 
 

@@ -42,12 +42,15 @@ class PagesFound:
         return f"{count} of {questions:,}"
 
 
-def read_pages_found(run: Run, searched: tuple[str, str] | None = None) -> PagesFound | None:
+def read_pages_found(
+    run: Run, searched: tuple[str, str] | None = None, preferred: tuple[str, str] | None = None
+) -> PagesFound | None:
     """Read what a pipeline finds; None where questions name no pages.
 
     Args:
         run: to read.
         searched: its chunker and retriever; by default those that find most pages on clean text.
+        preferred: those among several that find as many.
     """
     rows = run.once(run.rows("summary", stage="retrieval", by="evidence_source", group=ALL))
     hits = [row for row in rows if row["metric"].startswith(HIT) and row["n"]]
@@ -60,7 +63,7 @@ def read_pages_found(run: Run, searched: tuple[str, str] | None = None) -> Pages
     def clean_share(rows: Sequence[Row]) -> float:
         return max((row["mean"] for row in rows if row["condition"] in plain), default=-1.0)
 
-    chosen = max(pipelines, key=clean_share)
+    chosen = max(pipelines, key=lambda rows: (clean_share(rows), _pipeline(rows[0])[:2] == preferred))
     clean = next((row["condition"] for row in chosen if row["condition"] in plain), "")
     shares = {row["condition"]: row["mean"] for row in chosen}
     first = chosen[0]

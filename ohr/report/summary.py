@@ -133,7 +133,6 @@ def verdicts(run: Run) -> Summary:
 
 def _verdicts(run: Run, whole: Sequence[Loss]) -> Summary:
     failed = (*what_failed(run.manifest), *why_not_judged(whole))
-    found = read_pages_found(run)
     if not whole:
         engines = read_engines(run, whole, None)
         said = f"This run cannot show a cost of noise: {lacking(run)[0]}."
@@ -143,6 +142,8 @@ def _verdicts(run: Run, whole: Sequence[Loss]) -> Summary:
     lead = _leading(whole)
     engines = read_engines(run, whole, lead)
     chosen = _chosen(whole, lead)
+    searched = next(((loss.chunker or "", loss.retriever or "") for loss in chosen if loss.stage == "retrieval"), None)
+    found = read_pages_found(run, preferred=searched)
     heads = {loss.stage: staged(loss) for loss in chosen}
     cost = lead_sentence(run, chosen, lead if kind(lead) == "loss" else None, names[lead])
     pages = found_sentence(found, whole, run.reference) if found else ""

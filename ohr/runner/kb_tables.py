@@ -75,6 +75,8 @@ class KnowledgeBaseTables:
         self._misplaced: int | None = None
         self.versions = defaultdict[str, set[str]](set)
         """The versions that systems reported, by the system's name."""
+        self.stated = defaultdict[tuple[str, str], float](float)
+        """Sums of the seconds of systems and of the parts that they state, by the system's name and the column."""
 
     def base(self, part: BasePart) -> None:
         """Write the texts, pages, edits and evidence scores of a knowledge base."""

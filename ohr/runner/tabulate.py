@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ohr.contracts import Completion
+from ohr.contracts.system import SPLIT
 from ohr.graph.cells import Cell
 from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
@@ -114,6 +115,10 @@ class Tabulator(KnowledgeBaseTables):
         """Warn of an agent's questions that ended without an answer: they score 0, and are no failures."""
         if len(versions := sorted(self.versions[agent])) > 1:
             self.ledger.warn(f"{agent} changed its version while it was asked: {named(versions)}")
+        stated, took = (sum(self.stated[agent, name] for name in names) for names in (SPLIT, ("seconds",)))
+        if stated > _MOST_STATED * took + 1:
+            what = f"{stated:,.0f} s of search and model for questions that took {took:,.0f} s"
+            self.ledger.warn(f"{agent} states {what}: are they in another unit?")
         ends = self.ledger.ends[agent]
         others = {end: count for end, count in ends.items() if end != "answered"}
         if others:
@@ -127,7 +132,9 @@ class Tabulator(KnowledgeBaseTables):
         self.tables.append("steps", step_columns(cell, trajectories))
         self.versions[cell.agent.name].update(filter(None, (each.get("version") for each in trajectories.values())))
         self.ledger.ends[cell.agent.name].update(each["end"] for each in trajectories.values())
-        asks = (step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask")
+        asks = [step for each in trajectories.values() for step in each["steps"] if step["kind"] == "ask"]
+        for name in ("seconds", *SPLIT):
+            self.stated[cell.agent.name, name] += sum(step.get(name) or 0 for step in asks)
         self.ledger.replied(cell.agent.name, {step["key"]: step["finish"] for step in asks})
 
     def shown(self, part: CellPart) -> None:
@@ -200,4 +207,6 @@ class Tabulator(KnowledgeBaseTables):
             decomposition.derive(self.folder)
 
 
+_MOST_STATED = 1.5
+"""Seconds that a system states, of those that its questions took: parts that run side by side may be more than all."""
 _FAILED = Answered(Completion("", finish="error", error="failed: see the table of failures"), "")

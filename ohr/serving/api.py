@@ -6,6 +6,7 @@ https://platform.openai.com/docs/api-reference/chat the second, of which one ans
 
 import hmac
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
@@ -15,7 +16,7 @@ from typing import Annotated, Any, TypeVar
 from urllib.parse import unquote
 from uuid import uuid4
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ohr.contracts import Completion
 from ohr.registry import choices
@@ -29,16 +30,31 @@ B = TypeVar("B", bound=BaseModel)
 UNUSED = "X-Ohr-Unused"
 """The header of a chat's answer that names the fields of the request which changed nothing."""
 
+_REASONS = {
+    "string_pattern_mismatch": "must not be empty",
+    "too_short": "must not be empty",
+    "missing": "is required",
+    "extra_forbidden": "is not known: leave it out",
+    "model_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+}
+"""Faults of a request in our words, by their kind."""
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,60}")
+_USUAL = ("authorization", "content-type")
 _PIECE = 40
 """Characters of a piece of a streamed answer."""
 
 
 class _Setting(Body):
+    model_config = ConfigDict(extra="forbid")
+
     top_k: Annotated[int | None, Field(gt=0)] = None
     score_threshold: float | None = None
 
 
 class _Retrieval(Body):
+    model_config = ConfigDict(extra="forbid")
+
     knowledge_id: str
     query: Annotated[str, Field(pattern=r"\S")]
     retrieval_setting: _Setting = _Setting()
@@ -95,7 +111,13 @@ class Api(Handler):
             raise Refusal(HTTPStatus.FORBIDDEN, "pages of this origin are not answered: --cors-origin names others")
         verbs = ", ".join(self.routes())
         headers = {"Allow": verbs, "Access-Control-Allow-Methods": verbs}
-        self.begin(HTTPStatus.NO_CONTENT, {**headers, "Access-Control-Allow-Headers": "Authorization, Content-Type"})
+        self.begin(HTTPStatus.NO_CONTENT, {**headers, "Access-Control-Allow-Headers": self._asked_headers()})
+
+    def _asked_headers(self) -> str:
+        """Return the headers that a page would send, as clients in a browser add some of their own."""
+        asked = self.headers.get("Access-Control-Request-Headers", "").lower().split(",")
+        further = (name for each in asked if _HEADER.fullmatch(name := each.strip()) and name not in _USUAL)
+        return ", ".join(["Authorization", "Content-Type", *further])
 
     @property
     def _origin(self) -> str:
@@ -121,7 +143,7 @@ class Api(Handler):
         asked = _parsed(body, _Retrieval)
         setting = asked.retrieval_setting
         self._need("knowledge_id", asked.knowledge_id, 2001)
-        if (asked.metadata_condition or {}).get("conditions"):
+        if asked.metadata_condition and asked.metadata_condition.get("conditions", True):
             raise Refusal(HTTPStatus.BAD_REQUEST, "metadata_condition is not served: leave it out")
         found = self.pipeline.search(asked.knowledge_id, asked.query, setting.top_k or self.pipeline.retriever.top_k)
         least = setting.score_threshold or -inf  # 0 means none, as scores may be negative
@@ -230,6 +252,6 @@ def _parsed(body: bytes, model: type[B]) -> B:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the request"
-        reason = {"string_pattern_mismatch": "must not be empty", "missing": "is required"}.get(first["type"])
+        reason = _REASONS.get(first["type"])
         message = f"{place}: {reason or first['msg'].replace('Input should be', 'must be')}"
         raise Refusal(HTTPStatus.BAD_REQUEST, message) from None

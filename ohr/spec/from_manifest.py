@@ -68,7 +68,8 @@ class RecordedSpec:
         draws = [base for base in bases if name in (base["condition"], base["name"])]
         if not draws:
             known = list(dict.fromkeys(base["condition"] for base in bases))
-            raise DataError(f"the run has no condition {name!r}. {choices(name, known)}")
+            lacks = f"has no condition {name!r}" if name else "has several conditions, and none is named"
+            raise DataError(f"the run {lacks}. {choices(name, known)}")
         named: dict[str, Any] = {
             f"{family}s": tuple(
                 Named(item["name"], builder.alone(family, {key: item[key] for key in item if key != "name"}))

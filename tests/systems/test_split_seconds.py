@@ -14,7 +14,7 @@ from ohr.systems.files import Files
 from ohr.systems.http import Http
 from ohr.systems.replies import as_reply
 from ohr.work.plugin_checks import BrokenContract, checked_reply
-from tests.engine.conftest import Home, rows
+from tests.engine.conftest import Home, rows, warnings
 
 from .rag_server import rag_server
 
@@ -99,3 +99,10 @@ def test_a_file_of_answers_states_it(tmp_path):
 def test_a_time_that_is_none_is_refused(odd):
     with pytest.raises(BrokenContract, match="a reply's seconds_retrieval must be a number of seconds, not "):
         checked_reply(as_reply({"answer": "a", "seconds_retrieval": odd}))
+
+
+def test_seconds_in_another_unit_are_warned_of(tmp_path):
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "rag.py").write_text(RAG.replace("SAYS", "True").replace("0.5", "500.0"))
+    finished = Home(tmp_path / "odd").run(SPEC.replace("RAG", str(tmp_path / "odd" / "rag.py")))
+    assert any("s of search and model for questions that took" in line for line in warnings(finished))

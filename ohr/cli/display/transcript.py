@@ -122,7 +122,11 @@ def _print(row: Mapping[str, Any]) -> None:
             counted(row["calls"], "call"),
             counted(row["searches"], "search", "searches"),
             counted(row["images"], "picture"),
-            f"{row['tokens_in']:,} + {row['tokens_out']:,} tokens",
+            *(
+                [f"{row['tokens_in']:,} + {row['tokens_out']:,} tokens"]
+                if row["tokens_in"] or row["tokens_out"]
+                else []
+            ),
             f"{row['seconds']:.1f} s",
         )
         say(f"  {row['end']} after {', '.join(parts)}")

@@ -47,6 +47,19 @@ def write_effort(run: Run, headline: Mapping[str, str], tables: Tables) -> None:
         tables.append_rows("effort", [row])
 
 
+def _stated(answers: "pyarrow.Table") -> "pyarrow.Table":
+    """Leave out the tokens of replies that state none: 0 would count as nothing spent."""
+    import pyarrow.compute as pc
+
+    both = ("tokens_in", "tokens_out")
+    silent = pc.and_(*(pc.equal(answers[name], 0) for name in both))
+    for name in both:
+        answers = answers.set_column(
+            answers.schema.get_field_index(name), name, pc.if_else(silent, None, answers[name])
+        )
+    return answers
+
+
 def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
     """Return the mean efforts of each cell, over all its draws; a question that failed has none."""
     import pyarrow.compute as pc
@@ -54,7 +67,7 @@ def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
     whole = answers.append_column("failed", pc.is_valid(answers["error"]))
     whole = whole.append_column("answered", pc.fill_null(pc.equal(answers["end"], "answered"), True))
     counts = whole.group_by(list(_PLACE)).aggregate([([], "count_all"), ("failed", "sum")]).to_pylist()
-    done = whole.filter(pc.invert(whole["failed"]))
+    done = _stated(whole.filter(pc.invert(whole["failed"])))
     means = done.group_by(list(_PLACE)).aggregate([*((name, "mean") for name in SUMS), ("answered", "mean")])
     by_place = {tuple(row[name] for name in _PLACE): row for row in means.to_pylist()}
     found = {}

@@ -4,7 +4,7 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from typing import TYPE_CHECKING, Self
 
 from ohr.errors import SpecError
@@ -42,6 +42,8 @@ class Rule:
         from ohr.results.derived.pairs import FAILED
 
         value = figures(pair)[self.name]
+        if isnan(value) and pair.verdict == "identical":  # nothing changed, so there is neither interval nor test
+            value = 1.0 if self.name.startswith("p") else 0.0
         if isnan(value) or pair.verdict == FAILED:
             return None
         return bool(_SIGNS[self.sign](value, self.number))
@@ -57,8 +59,26 @@ class Outcome:
 
 
 def outcomes(found: "Compared", rules: Sequence[Rule]) -> list[Outcome]:
-    """Judge each comparison by each rule."""
+    """Judge each comparison by each rule.
+
+    Raises:
+        SpecError: a rule is about points, where scores are shares: it would never be met, or always.
+    """
+    for rule in rules:
+        most = _most(found, rule.name)
+        if abs(rule.number) > most:
+            raise SpecError(
+                f"{rule.text}: scores are from 0 to 1, so write {rule.number:g} points as {rule.number / 100:g}"
+            )
     return [Outcome(rule, pair, rule.is_met(pair)) for rule in rules for pair in found.pairs]
+
+
+def _most(found: "Compared", name: str) -> float:
+    """Return the largest number that a figure can have: 1 for scores that are all shares, and for p."""
+    if name.startswith("questions"):
+        return inf
+    scores = [abs(mean) for pair in found.pairs for mean in (pair.first_mean, pair.second_mean)]
+    return inf if name in ("lost", "low", "high") and any(score > 1 for score in scores) else 1.0
 
 
 def figures(pair: "Pair") -> dict[str, float]:

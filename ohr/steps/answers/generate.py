@@ -138,7 +138,7 @@ def _keep(output: str, completion: Completion, store: Store, report: Report) -> 
 
 
 def _count(output: str, completion: Completion, report: Report) -> None:
-    report.calls["answers"] += 1
+    report.calls["answers"] += completion.error is None
     report.tokens["in"] += completion.tokens_in
     report.tokens["out"] += completion.tokens_out
     report.calls["truncated prompts"] += completion.truncated
