@@ -2,13 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from inspect import isawaitable
 from threading import Lock, Thread
 from typing import Any
 from weakref import finalize
 
 from ohr.errors import DataError
+
+_LOOK = 0.5
+"""Seconds between two looks whether the loop still runs."""
+_GONE = "the event loop of the class was ended by a coroutine of its own"
 
 
 class EventLoop:
@@ -20,6 +25,7 @@ class EventLoop:
     def __init__(self) -> None:
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
 
     def result(self, given: Any) -> Any:
         """Return what a method came to: a coroutine is awaited, and the pieces of a stream are joined.
@@ -29,19 +35,47 @@ class EventLoop:
             DataError: a piece of a stream is neither text nor a mapping.
         """
         if isawaitable(given) or isinstance(given, AsyncIterator):
-            given, error = asyncio.run_coroutine_threadsafe(_ended(given), self._started()).result()
+            given, error = self._outcome(given)
             if error is not None:
                 raise error
         return _joined(given) if isinstance(given, Iterator) else given
+
+    def _outcome(self, given: Any) -> tuple[Any, BaseException | None]:
+        """Wait for a coroutine; one that ends the loop, or all of its tasks, leaves the others without an end."""
+        coroutine = _ended(given)
+        try:
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
+        except RuntimeError:  # the loop is closed
+            coroutine.close()
+            raise DataError(_GONE) from None
+        while True:
+            try:
+                return future.result(_LOOK)
+            except TimeoutError:
+                if future.done() or not (self._thread and self._thread.is_alive()):
+                    raise DataError(_GONE) from None
+            except CancelledError:
+                raise DataError("the coroutine was cancelled") from None
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 ready = Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]()
-                Thread(target=lambda: asyncio.run(_serve(ready)), daemon=True).start()
+                self._thread = Thread(target=_run, args=(ready,), daemon=True)
+                self._thread.start()
                 self._loop, end = ready.result()
-                finalize(self, self._loop.call_soon_threadsafe, end.set).atexit = False
+                finalize(self, _stop, self._loop, end).atexit = False
             return self._loop
+
+
+def _run(ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
+    with suppress(BaseException):  # a coroutine may end the loop: the questions say so
+        asyncio.run(_serve(ready))
+
+
+def _stop(loop: asyncio.AbstractEventLoop, end: asyncio.Event) -> None:
+    with suppress(RuntimeError):  # it is closed
+        loop.call_soon_threadsafe(end.set)
 
 
 async def _serve(ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:

@@ -18,7 +18,8 @@ from .values import Pages, Unreadable, page_number
 
 _MARKER = re.compile(r"^\{(\d{1,6})\}-{48}[ \t]*$", re.MULTILINE)
 _PAGE = re.compile(
-    r"^(?:<!--|-{3,}|={3,})\s*(?:page|slide)(?:\s+number)?\s*[:=]?\s*(\d{1,6})\s*(?:-->|-{3,}|={3,})[ \t]*$",
+    r"^(?:<!--|-{3,99}|={3,99})[ \t]{0,9}(?:page|slide)(?:[ \t]{1,9}number)?[ \t]{0,9}[:=]?[ \t]{0,9}"
+    r"(\d{1,6})[ \t]{0,9}(?:-->|-{3,99}|={3,99})[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _END = re.compile(r"^-{3} end of page=(\d{1,6}) -{3}[ \t]*$", re.MULTILINE)

@@ -48,6 +48,11 @@ def parquet_rows(path: Path, content: bytes) -> list[dict[str, Any]]:
 def _values(column: "pyarrow.ChunkedArray") -> list[Any]:
     import pyarrow
 
+    if pyarrow.types.is_float32(column.type) or pyarrow.types.is_float16(column.type):  # 0.1 is 0.1 in its own type
+        spelled = (str(each) for each in column.to_numpy())
+        return [
+            float(each) if valid else None for each, valid in zip(spelled, column.is_valid().to_pylist(), strict=True)
+        ]
     try:
         found = column.to_pylist()
     except ValueError:  # Python has no time of nanoseconds

@@ -13,6 +13,7 @@ _NAMED = re.compile(
     r"[^=&#\s\"']{0,200}=)[^&#\s\"']+",  # nothing is tried twice: time grows with the text only
     re.IGNORECASE,
 )
+_WORDS = re.compile(r"[^a-z0-9]+")
 _ESCAPED = re.compile(r"\\{1,4}u([0-9a-f]{4})|%([0-9a-f]{2})|\\{1,4}(.)|(.)", re.IGNORECASE | re.DOTALL)
 """A character as JSON may write it, as a URL may, or as it is."""
 _CODED = re.compile(r"\\u[0-9a-f]{4}|%[0-9a-f]{2}", re.IGNORECASE)
@@ -24,7 +25,10 @@ def without_passwords(text: str) -> str:
 
 
 def without_key(text: str, key: str) -> str:
-    """Write `***` in place of a key and its parts: as they are, escaped, reversed, in base64 or in hexadecimal."""
+    """Write `***` in place of a key and its parts: as they are, escaped, reversed, in base64 or in hexadecimal.
+
+    A word of a key that is made of words, such as `required` of `sk-no-key-required`, is no part of it by itself.
+    """
     key = key.strip()
     if len(key) < SHORTEST or not _may_hold(text, key):
         return text
@@ -32,13 +36,21 @@ def without_key(text: str, key: str) -> str:
     if "\\" in text or "%" in text:
         units = [(m.start(), m.end(), _character(m)) for m in _ESCAPED.finditer(text)]
         spans = sorted([*spans, *_spans(units, key)])
-    masked: list[str] = []
-    at = 0
+    joined: list[tuple[int, int]] = []
     for start, end in spans:
-        if start > at or not masked:
-            masked += [text[at:start], "***"]
-        at = max(at, end)
-    return "".join(masked) + text[at:]
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((start, end))
+    words = {word for word in _WORDS.split(key.lower()) if word.isalpha()}
+    masked, at = "", 0
+    for start, end in joined:
+        is_word = text[start:end].lower() in words and not (
+            text[:start][-1:].isalnum() or text[end : end + 1].isalnum()
+        )
+        masked += text[at:start] + (text[start:end] if is_word else "***")
+        at = end
+    return masked + text[at:]
 
 
 def _may_hold(text: str, key: str) -> bool:

@@ -10,14 +10,12 @@ from ohr import extras
 from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
 from ohr.models.allowance import Allowance, Sent, new_turn
-from ohr.models.completions import LARGEST, Failure, completion_of, excerpt, is_too_long
+from ohr.models.completions import LARGEST, NOT_DONE, Failure, completion_of, excerpt, is_too_long, passes
 from ohr.models.rate_headers import retry_after
-from ohr.models.reach import cause, has_met, lose, lost, met, port_of
+from ohr.models.reach import cause, drops, has_met, lose, lost, met, port_of
 from ohr.models.request_size import size_of
 from ohr.models.waiting import waits
 
-_PASSING = frozenset({408, 409, 425, 429})
-"""Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
 REFUSED = frozenset({401, 402, 403})
 """Status codes of a key that is refused, whatever it is asked."""
 _BUSY = 429
@@ -123,7 +121,8 @@ class ChatClient:
                 failure = caught
             except Exception as error:  # an odd reply makes the libraries raise what they do not document
                 failure = Failure(self._masked(f"{type(error).__name__}: {error}"), type(error).__name__)
-            if failure.wait is None or turn == self.retries:
+            is_gone = turn and failure.unreached and not has_met(self.url)
+            if failure.wait is None or turn == self.retries or is_gone:
                 break
             pause = max(failure.wait, self.backoff * 2**turn)
             if anyio.current_time() + pause >= end:
@@ -163,7 +162,8 @@ class ChatClient:
         except httpx.RequestError as error:
             is_unreached = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
             reason = self._masked(cause(error) if is_unreached else str(error)) or type(error).__name__
-            wait, unreached = (0.0 if has_met(self.url) else None, reason) if is_unreached else (0.0, "")
+            wait = None if is_unreached and not has_met(self.url) else 0.0
+            unreached = reason if is_unreached or (drops(error) and not has_met(self.url)) else ""
             series = f"cannot reach {self.url}"
             raise Failure(f"{series}: {reason}", series, wait, unreached=unreached) from error
         met(self.url)
@@ -171,7 +171,7 @@ class ChatClient:
         if status != 200:
             refused = status in REFUSED or (status == _BUSY and "insufficient_quota" in text)
             hint = "; " + self._about_key() if status in (401, 403) else ""
-            permanent = not (passes(status) or refused) or (status != _BUSY and is_too_long(text))
+            permanent = not (passes(status) or refused) or (status not in NOT_DONE and is_too_long(text))
             wait = None if permanent or refused else retry_after(response.headers)
             asks_to_wait = status == _BUSY and wait  # it is well, and has a limit
             series = "" if status in _ABOUT_THE_PROMPT or asks_to_wait else f"server answered {status}"
@@ -227,8 +227,3 @@ def noted(url: str, model: str, key: str, reason: str, *, refusal: bool = False)
 def start_of(url: str, model: str) -> str:
     """Return a command that starts a chat server with a model."""
     return f"vllm serve {model} --port {port_of(url)}"
-
-
-def passes(status: int) -> bool:
-    """Report whether a request with this status code is worth another try."""
-    return status in _PASSING or status >= 500

@@ -130,7 +130,12 @@ async def _within(limit: asyncio.Semaphore, ask: Callable[[], Awaitable[Result]]
 
 def check_key(owner: str, url: str, variable: str | None, field: str = "base_url") -> None:
     """Raise when a key is in the address, or the variable that is to hold it has none that can be one."""
-    address = urlsplit(url)
+    try:
+        address, has_place = urlsplit(url), bool(urlsplit(url).hostname) and urlsplit(url).port != 0
+    except ValueError:
+        has_place = False
+    if not has_place:
+        raise PluginError(f"{owner}: {field} is no address of a server: it has no host, or a port that none has")
     if "@" in address.netloc:
         raise PluginError(f"{owner}: {field} holds a user name or a key; use `api_key_env` instead")
     if address.query or address.fragment:

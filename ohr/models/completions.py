@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from ohr.contracts import Completion, Permanent
@@ -15,12 +16,16 @@ a server says nothing the reply is whole."""
 _STREAM = re.compile(r"\s*(data|event|id|retry)?:")
 """How an event stream begins."""
 _TOO_LONG = re.compile(
-    r"context[_ ](length|size|window)|maximum (context|sequence|input|prompt|token)|too many (input )?tokens"
-    r"|(prompt|input|request|message|sequence|text)s? (is|are|was)? ?too (long|large|big)"
-    r"|exceeds? (the |its |your )?(\w+ ){0,3}(context|limit of \d+ tokens)|reduce the length|input length",
+    r"context[_ ](length|window)|(context|sequence|prompt|input|model) length|maximum number of tokens"
+    r"|exceeds? (the |its |your )?(\w+ ){0,3}(context|limit of \d+ tokens)|reduce the length|too many input tokens"
+    r"|(prompt|request|message|sequence|text|inputs?`?) (is |are |was )?(too (long|large|big)|must have less than)",
     re.IGNORECASE,
 )
 """How servers say that a prompt does not fit: vLLM, SGLang, llama.cpp, Ollama, TGI, LM Studio, and hosted ones."""
+_PASSING = frozenset({408, 409, 425, 429})
+"""Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
+NOT_DONE = frozenset({429, 502, 503, 504})
+"""Status codes of a server that has not looked at the prompt."""
 LARGEST = 4 << 20
 """Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
 
@@ -76,12 +81,12 @@ def completion_of(text: str, seconds: float, opening: str) -> Completion:
         what = "an event stream, which was not asked for: " if is_stream else ""
         raise _no_completion(text, what, permanent=is_stream) from error
     if isinstance(reply, dict) and not reply.get("choices"):  # an error may pass, a reply without one is as it is
-        fault = reply.get("error")
-        raise _no_completion(text, permanent=not fault or is_too_long(json.dumps(fault)))
+        raise _no_completion(text, permanent=_is_permanent(reply))
     try:
         choice = reply["choices"][0]
-        if "message" not in choice and isinstance(choice.get("text"), str):
-            raise _no_completion(text, "a completion of text, from an API without chat: ", permanent=True)
+        if "message" not in choice and (isinstance(choice.get("text"), str) or "delta" in choice):
+            what = "a part of a stream" if "delta" in choice else "a completion of text, from an API without chat"
+            raise _no_completion(text, f"{what}: ", permanent=True)
         reason = choice.get("finish_reason")
         ending = reason.lower() if isinstance(reason, str) else ""
         message = choice.get("message", {} if ending in _CUT else None)
@@ -105,6 +110,25 @@ def completion_of(text: str, seconds: float, opening: str) -> Completion:
 def _no_completion(text: str, what: str = "", *, permanent: bool = False) -> Failure:
     series = "not a chat completion"
     return Failure(f"{series}: {what}{excerpt(text)}", series, None if permanent else 0.0, permanent=permanent)
+
+
+_OF_A_FAULT = re.compile("err|fail|detail|message|msg|status|code|resp|reason", re.IGNORECASE)
+"""Names of what a reply says of a fault, which may pass."""
+
+
+def _is_permanent(reply: Mapping[str, Any]) -> bool:
+    """Report whether a reply without choices will not be another one: nothing in it speaks of a fault that may pass."""
+    said = {name for name, value in reply.items() if value is not None and _OF_A_FAULT.search(name)}
+    fault = reply.get("error")
+    code = str(fault.get("code")) if isinstance(fault, Mapping) else ""
+    if said == {"error"} and not (code.isdecimal() and passes(int(code))):
+        return is_too_long(json.dumps(fault))
+    return not said and "choices" in reply
+
+
+def passes(status: int) -> bool:
+    """Report whether a request with this status code is worth another try."""
+    return status in _PASSING or status >= 500
 
 
 def is_too_long(text: str) -> bool:

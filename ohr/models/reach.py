@@ -6,13 +6,15 @@ once, for a minute. One that has answered before may be starting again, so its r
 
 import os
 import socket
+import ssl
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from ipaddress import ip_address
 from threading import Thread
 from time import monotonic
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ohr import extras
@@ -24,6 +26,8 @@ CONNECT = 10.0
 """Seconds in which a server must take a connection: one that is busy takes it, and lets the request wait."""
 _LOOK = 3.0
 """The same before the work begins, when nothing is busy yet."""
+_CLOSES = 0.3
+"""Seconds in which a port without a program behind it closes a connection."""
 _REST = 60.0
 """Seconds for which a server that could not be reached is not tried: one that was just started gets its chance."""
 _KEY_REFUSED = (401, 403)
@@ -90,6 +94,11 @@ def lost(url: str) -> str:
     return why if monotonic() - at < _REST else ""
 
 
+def drops(error: BaseException) -> bool:
+    """Report whether a server has dropped the connection before it said anything, by an error of httpx."""
+    return type(error).__name__ in ("ReadError", "RemoteProtocolError", "WriteError")
+
+
 def cause(error: BaseException) -> str:
     """Return what the system says of a connection that failed; libraries wrap it, some in words of their own."""
     inner: BaseException | None = error
@@ -105,7 +114,8 @@ def cause(error: BaseException) -> str:
 def unreachable(url: str, why: str, start: str = "") -> str:
     """Return in words that a server cannot be reached, and how it is started where it would be on this machine."""
     command = _PORTS.get(port_of(url)) or start
-    hint = f"; start it, for example with `{command}`" if command and is_here(url) else ""
+    is_plain = is_here(url) and url.startswith("http:")
+    hint = f"; start it, for example with `{command}`" if command and is_plain else ""
     return f"cannot reach {origin(url)}: {why}{hint}"
 
 
@@ -129,7 +139,7 @@ def without_connection(servers: Iterable[Server]) -> list[str]:
         address = urlsplit(server.url)
         if origin(server.url) in reasons:
             continue
-        if address.scheme in getproxies() and not proxy_bypass(address.hostname or ""):
+        if {address.scheme, "all"} & getproxies().keys() and not proxy_bypass(address.hostname or ""):
             continue
         reasons[origin(server.url)] = unreachable(server.url, f"no connection within {_LOOK:g} s", server.start)
         threads.append(Thread(target=_connect, args=(server, reasons), daemon=True))  # names may be looked up for long
@@ -143,13 +153,31 @@ def without_connection(servers: Iterable[Server]) -> list[str]:
 def _connect(server: Server, reasons: dict[str, str]) -> None:
     address = urlsplit(server.url)
     try:
-        socket.create_connection((address.hostname or "", port_of(server.url)), _LOOK).close()
+        with socket.create_connection((address.hostname or "", port_of(server.url)), _LOOK) as connection:
+            _listen(connection, address)
     except TimeoutError:
         return  # the reason is there
     except (OSError, UnicodeError) as error:  # of a name that is none
         reasons[origin(server.url)] = unreachable(server.url, cause(error), server.start)
     else:
         del reasons[origin(server.url)]
+
+
+def _listen(connection: socket.socket, address: SplitResult) -> None:
+    """Look whether a server that has taken a connection keeps it, and begins with TLS where it should.
+
+    Raises:
+        OSError: it does not.
+    """
+    if address.scheme == "https":
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # whom to trust, the requests decide
+        context.wrap_socket(connection, server_hostname=address.hostname).close()
+        return
+    connection.settimeout(_CLOSES)
+    with suppress(TimeoutError):  # it waits for a request
+        if not connection.recv(1):
+            raise ConnectionResetError("it takes connections and closes them, as a port without a program behind it")
 
 
 def faults_of_servers(servers: Sequence[Server]) -> list[str]:

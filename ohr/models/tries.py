@@ -6,10 +6,10 @@ from time import monotonic, sleep
 from typing import Any
 
 from ohr import extras
-from ohr.models.chat_client import REFUSED, noted, passes, refused
-from ohr.models.completions import Failure, is_too_long
+from ohr.models.chat_client import REFUSED, noted, refused
+from ohr.models.completions import NOT_DONE, Failure, is_too_long, passes
 from ohr.models.rate_headers import retry_after
-from ohr.models.reach import cause, has_met, lose, lost, met
+from ohr.models.reach import cause, drops, has_met, lose, lost, met
 
 _NOT_DONE = frozenset({429, 503})
 """Status codes of requests that were not carried out."""
@@ -61,15 +61,18 @@ class Tries:
                 problem = f"the service answered {status}: {self.masked(reply.text)}"
                 if status in REFUSED:
                     raise Failure(noted(*self.asked, problem, refusal=True), refused=True, status=status)
-                permanent = not passes(status) or (status not in _NOT_DONE and is_too_long(reply.text))
+                permanent = not passes(status) or (status not in NOT_DONE and is_too_long(reply.text))
                 again = not permanent and (repeatable or status in _NOT_DONE)
                 wait = retry_after(reply.headers) if again else None
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 unreached = self.masked(cause(error))
                 wait = 0.0 if has_met(self.place) else None
             except httpx.RequestError as error:
-                problem = f"cannot reach {self.place}: {self.masked(str(error)) or type(error).__name__}"
+                reason = self.masked(str(error)) or type(error).__name__
+                problem = f"cannot reach {self.place}: {reason}"
                 wait = 0.0 if repeatable else None
+                if turn and drops(error) and not has_met(self.place):
+                    wait, unreached = None, reason
             pause = max(wait or 0.0, self.backoff * 2**turn)
             if wait is None or turn == self.retries or monotonic() + pause >= end:
                 break

@@ -13,7 +13,7 @@ from ohr.text.locate import PageLocator
 from ohr.text.whole_words import whole_words
 
 from .candidate import Evidence
-from .texts import Texts, letters
+from .texts import Texts, letters, numbers
 from .wrappers import divided, is_label, is_long, unwrapped
 
 
@@ -129,11 +129,14 @@ class Places:
     def _found(self, passage: str, document: str) -> list[Evidence]:
         wanted = letters(passage).text
         is_there = bool(wanted) and document in self._texts.truth and wanted in self._texts.documents[document]
+        places = []
         for page in self._texts.truth[document] if is_there else ():
             is_here = wanted in self._texts.letters[document, page.index].text  # most pages do not hold it
             if is_here and (span := self._texts.span(document, page.index, passage)):
-                return [Evidence(page.index, page.text[slice(*span)], *span)]
-        return self._in_parts(wanted, document)
+                places.append(Evidence(page.index, page.text[slice(*span)], *span))
+        if places:  # letters and digits do not tell 1.5 from 15
+            return [next((each for each in places if numbers(each.text) == numbers(passage)), places[0])]
+        return self._in_parts(wanted, document) if is_long(passage) else []
 
     def _in_parts(self, wanted: str, document: str) -> list[Evidence]:
         """Find a passage as a tool for chunks cuts it: over the end of a page, or inside of words, which are completed.

@@ -19,6 +19,8 @@ _RARE_SHARE, _RARE = 0.1, 2
 _KEY = 24
 """Letters at the beginning of a passage by which all documents are searched for it at once."""
 
+_NUMBER = re.compile(r"(?:(?<![\w.,)])[-\u2212])?\d+(?:[.,]\d+)*")
+_THOUSANDS = re.compile(r"[.,](?=\d{3}(?!\d))")
 _NUMBER_BEFORE, _NUMBER_AFTER = re.compile(r"[0-9][.,]?\Z"), re.compile(r"[.,]?[0-9]")
 
 
@@ -39,6 +41,11 @@ def letters(text: str) -> Letters:
 def _forms(sign: str) -> str:
     plain = unicodedata.normalize("NFKD", sign).casefold()
     return "".join(form for form in plain if form.isalnum() or unicodedata.category(form)[0] == "M")
+
+
+def numbers(text: str) -> list[str]:
+    """Return the numbers of a text with their points and signs; those of thousands do not count."""
+    return [_THOUSANDS.sub("", number).replace("\u2212", "-") for number in _NUMBER.findall(text)]
 
 
 def firsts(truth: Mapping[str, Sequence[Page]]) -> dict[str, str]:

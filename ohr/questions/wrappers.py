@@ -2,6 +2,8 @@
 
 import re
 
+from ohr.text.chinese import HAS_HAN
+
 from .texts import letters
 
 _NAME = (
@@ -35,8 +37,8 @@ _LABEL_ALONE = re.compile(rf"{_SIGNS}{_LINE}", re.IGNORECASE)
 _MOST_READINGS = 24
 _BETWEEN = re.compile(r"\n[^\S\n]*\n\s*|(?<=\S)\|(?=\S)|\n[^\S\n]*[-=_*]{3,}[^\S\n]*\n")
 """Between passages: blank lines, lines of dashes, and the sign with which DeepEval joins contexts."""
-_FEWEST_LETTERS, _MOST_PARTS = 12, 60
-"""Letters of a part, since one word is on any page; and parts of a text."""
+_FEWEST_LETTERS, _FEWEST_SIGNS, _MOST_PARTS = 12, 6, 60
+"""Letters of a part, or of one with Chinese, since one word is on any page; and parts of a text."""
 
 
 def unwrapped(passage: str) -> list[str]:
@@ -48,7 +50,7 @@ def unwrapped(passage: str) -> list[str]:
     for reading in readings:  # it grows
         for wrapper in _WRAPPERS:
             rest = wrapper.sub("", reading, count=1).strip()
-            if rest not in readings and len(readings) < _MOST_READINGS and letters(rest).text:
+            if rest not in readings and len(readings) < _MOST_READINGS and is_long(rest):
                 readings.append(rest)
     return readings[1:]
 
@@ -61,7 +63,7 @@ def divided(text: str) -> list[str]:
 
 def is_long(passage: str) -> bool:
     """Report whether a part of a text is long enough that it is not on a page by chance."""
-    return len(letters(passage).text) >= _FEWEST_LETTERS
+    return len(letters(passage).text) >= (_FEWEST_SIGNS if HAS_HAN.search(passage) else _FEWEST_LETTERS)
 
 
 def is_label(part: str) -> bool:

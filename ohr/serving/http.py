@@ -149,12 +149,16 @@ class Handler(BaseHTTPRequestHandler):
         self.values = Parameters({name: values[-1] for name, values in given.items()})
 
     def _body(self) -> bytes:
-        length = whole_number(self.headers.get("Content-Length"))
+        lengths = set(self.headers.get_all("Content-Length", []))
+        length = whole_number(lengths.pop()) if len(lengths) == 1 else None
         if length is None:
             raise Refusal(HTTPStatus.LENGTH_REQUIRED, "the request must have a Content-Length")
         if length > _LARGEST:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request has more than {_LARGEST:,} bytes")
-        return self.rfile.read(length)
+        body = self.rfile.read(length)
+        if len(body) < length:
+            raise Refusal(HTTPStatus.BAD_REQUEST, f"the request has {len(body):,} of {length:,} bytes")
+        return body
 
     def send(self, status: int, kind: str, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Send an answer of a media type."""
@@ -173,9 +177,10 @@ class Handler(BaseHTTPRequestHandler):
             self.end_headers()
 
     def write(self, part: bytes) -> None:
-        """Send a part of an answer's body."""
+        """Send a part of an answer's body; a client has the time limit for each piece of it."""
         with _noticed():
-            self.wfile.write(part)
+            for start in range(0, len(part), _LINE):
+                self.wfile.write(part[start : start + _LINE])
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
         """Refuse what is no request."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ohr.errors import DataError
 from ohr.files.answers import answer_text, id_of, spelled
 from ohr.files.json_input import Number, parse_json, text_of
-from ohr.files.record_files import as_rows
+from ohr.files.record_files import as_rows, read_values
 from ohr.files.tables import read_table
 
 NAMES = {"question": ("question",), "answers": ("answers", "answer"), "contexts": ("contexts",), "id": ("id",)}
@@ -148,3 +148,13 @@ def test_yaml_keeps_numbers_and_dates_as_they_are_written(tmp_path):
     path.write_text("- {question: ")
     with pytest.raises(DataError, match=r"q\.yaml: not readable as YAML"):
         read(path)
+
+
+def test_numbers_of_few_bits_are_written_as_they_are_in_their_own_type(tmp_path):
+    columns = {
+        "single": pyarrow.array([0.1, None], pyarrow.float32()),
+        "half": pyarrow.array([0.1, 2.5], pyarrow.float16()),
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "n.parquet")
+    rows = read_values(tmp_path / "n.parquet", (tmp_path / "n.parquet").read_bytes()).value
+    assert rows == [{"single": 0.1, "half": 0.1}, {"single": None, "half": 2.5}]

@@ -145,7 +145,7 @@ def test_a_reply_that_is_not_utf_8_is_none():
 
 def test_a_server_that_speaks_no_http():
     with server_that(lambda connection, _: connection.sendall(b"SSH-2.0-OpenSSH_9\r\n")) as url:
-        assert ask(url)[0].error.startswith(f"cannot reach {url}: ")
+        assert ask(url)[0].error.startswith(f"cannot reach {reach.origin(url)}: ")
 
 
 @pytest.mark.parametrize(
@@ -274,6 +274,14 @@ def test_a_server_that_goes_away_is_tried_again_and_then_left_alone():
     assert {each.error.partition(": ")[0] for each in given} == {"cannot reach http://127.0.0.1:9"}
 
 
+def test_a_port_without_a_program_behind_it_costs_two_tries():
+    with server_that(lambda connection, _: None) as url:
+        began = perf_counter()
+        given = ask(url, *prompts(300), retries=9, backoff=0.2)
+        assert perf_counter() - began < 10
+    assert all(each.error.startswith(f"cannot reach {reach.origin(url)}: ") for each in given)
+
+
 PERMANENT = {
     "choices are null": (200, '{"id": "a", "choices": null}'),
     "choices are empty": (200, '{"choices": []}'),
@@ -287,6 +295,8 @@ PERMANENT = {
     "llama.cpp": (500, '{"error": {"message": "the request exceeds the available context size (4096 tokens)"}}'),
     "router": (200, '{"error": {"message": "prompt is too long: 205000 tokens > 200000 maximum", "code": 400}}'),
     "tgi": (422, '{"error": "Input validation error: `inputs` must have less than 4095 tokens. Given: 5000"}'),
+    "part of a stream": (200, '{"choices": [{"index": 0, "delta": {"content": "a"}}]}'),
+    "gemini": (400, '{"error": "input token count (9) exceeds the maximum number of tokens allowed (8)"}'),
     "no such model": (404, '{"error": "model not found"}'),
 }
 """Replies that a server sends however often it is asked."""
@@ -305,6 +315,11 @@ PASSING = {
     "error beside null": (200, '{"choices": null, "error": {"message": "upstream is overloaded"}}'),
     "half a reply": (200, '{"choices": [{"message": {"con'),
     "too many tokens a minute": (429, '{"error": "too many tokens in this minute"}'),
+    "throttled": (503, '{"message": "Too many input tokens, please wait before trying again."}'),
+    "throttled in the body": (200, '{"error": {"code": 429, "message": "prompt is too long for this minute"}}'),
+    "loading": (200, '{"choices": [], "detail": "model is loading"}'),
+    "rate limit of its own": (200, '{"choices": null, "base_resp": {"status_code": 1002}}'),
+    "full": (500, '{"error": "KV cache is full: not enough context size slots"}'),
     "broken": (500, "out of memory"),
 }
 """Replies that may be another one the next time."""

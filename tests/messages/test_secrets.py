@@ -44,3 +44,16 @@ def test_text_that_only_resembles_a_key_stays():
     text = "kx7-Tq2 and Zp9_Lm4: 100% of \\alpha"
     assert without_key(text, KEY) == text
     assert without_key("The box is EMPTY.", "EMPTY") == "The box is EMPTY."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("yes, it is required.", "yes, it is required."),
+        ("sk-no-key-required", "***"),
+        ("the key ends with key-required", "the key ends with ***"),
+        ("prerequired", "pre***"),
+    ],
+)
+def test_a_word_of_a_key_of_words_is_no_part_of_it_by_itself(text, shown):
+    assert without_key(text, "sk-no-key-required") == shown

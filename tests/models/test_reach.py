@@ -1,8 +1,10 @@
 """Servers that are looked for before the work begins."""
 
 import json
-from contextlib import contextmanager
+import socket
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from time import monotonic
 
 import pytest
@@ -51,8 +53,27 @@ def test_all_servers_are_looked_for_at_once(monkeypatch):
     assert len(missing) == 21 and not seen  # it was connected to, and asked nothing
 
 
-def test_what_is_behind_a_proxy_is_not_looked_for(monkeypatch):
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+def test_a_port_without_a_program_behind_it_and_one_without_tls_are_missed(monkeypatch):
+    monkeypatch.setattr(reach, "_LOOK", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as closing, socket.create_server(("127.0.0.1", 0)) as silent:
+
+        def close():
+            with suppress(OSError):
+                while True:
+                    closing.accept()[0].close()
+
+        Thread(target=close, daemon=True).start()
+        places = [f"127.0.0.1:{each.getsockname()[1]}" for each in (closing, silent)]
+        servers = [Server(f"http://{places[0]}"), Server(f"https://{places[1]}"), Server(f"http://{places[1]}")]
+        first, second = reach.without_connection(servers)
+        closing.shutdown(socket.SHUT_RDWR)
+    assert first.startswith(f"cannot reach http://{places[0]}: it takes connections and closes them")
+    assert second == f"cannot reach https://{places[1]}: no connection within 1 s"
+
+
+@pytest.mark.parametrize("scheme", ["http_proxy", "all_proxy"])
+def test_what_is_behind_a_proxy_is_not_looked_for(monkeypatch, scheme):
+    monkeypatch.setenv(scheme, "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert reach.without_connection([Server("http://no.such.host.invalid")]) == []
     assert len(reach.without_connection([Server(NOBODY)])) == 1

@@ -7,11 +7,13 @@ texts are made after each system's keys.
 
 import json
 from pathlib import Path
+from time import process_time
 
 import pytest
 
 from ohr.contracts import Block
 from ohr.markup.page import PRESETS, Markup, page_text, tidy
+from ohr.ocr.formats import markdown
 from ohr.ocr.formats.known import FORMATS
 from ohr.ocr.formats.labels import kind_of
 from ohr.ocr.formats.values import Unreadable
@@ -576,3 +578,9 @@ def test_a_reference_of_docling_that_is_none_is_named():
 def test_a_label_has_one_kind_however_a_system_writes_it(label):
     assert kind_of(label) == "heading"
     assert (kind_of("aside_text"), kind_of(None)) == ("text", "text")
+
+
+def test_a_mark_of_a_page_that_is_none_takes_no_time():
+    began = process_time()
+    assert len(markdown.read("--- Page " + " " * 100_000 + "x")) == 1
+    assert process_time() - began < 5

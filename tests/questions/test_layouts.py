@@ -10,6 +10,8 @@ import pytest
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.questions.imports import read_candidates
+from ohr.questions.places import Places
+from ohr.questions.texts import Texts
 
 RENT = "The rent of Berth 3 is 1,200,000 florins a year, payable in twelve equal instalments at the quay of Pethering."
 NOTICE = "Notice must be given to the harbour master of Norrgate in writing, six months before the lease ends."
@@ -210,3 +212,29 @@ def test_a_text_of_several_passages_is_divided_only_where_all_are_found(read):
 def test_a_table_is_not_divided_into_its_cells(read):
     text = "Berth 3|florins|a year"
     assert evidence(read, text)[0] == [text]
+
+
+PAGES = [
+    "The cost of the wall was 15 million euro in all, and 25 parts of content came at -5 degrees. page 42 of 50.",
+    "The cost of the wall was 1.5 million euro in all, and the frost came at 5 degrees. The result is 42 units.",
+]
+
+
+@pytest.mark.parametrize(
+    ("passage", "page"),
+    [
+        ("The cost of the wall was 1.5 million euro in all", 1),
+        ("The cost of the wall was 15 million euro in all", 0),
+        ("came at 5 degrees", 1),
+        ("came at -5 degrees", 0),
+        ("Result: 42", -1),
+        ("Document 9: Yes", -1),
+        ("art", -1),
+        ("ten", -1),
+    ],
+)
+def test_evidence_has_the_numbers_of_its_page_and_is_no_part_of_a_word(passage, page):
+    texts = Texts({"law/wall": [Page("law/wall", number, text) for number, text in enumerate(PAGES)]})
+    _, evidence = Places(texts, {passage}).of([passage], "law/wall")
+    found = [each.page if each.start >= 0 else -1 for each in evidence]
+    assert found == [page]

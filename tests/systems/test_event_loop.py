@@ -182,3 +182,23 @@ def test_a_coroutine_that_hangs_fails_its_question_alone(tmp_path):
     finished = study(tmp_path, "Slow", "limits: {seconds: 3}\nretries: 0\n", workers=1)
     assert {failure.reason for failure in finished.ledger.failures} == {"no reply within 2.7 seconds"}
     assert len([row for row in rows(finished, stage="overall", metric="em") if row["status"] == "ok"]) >= 6
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        "[task.cancel() for task in asyncio.all_tasks()]",
+        "asyncio.get_running_loop().stop()",
+        "raise asyncio.CancelledError",
+    ],
+)
+def test_a_coroutine_that_ends_the_loop_fails_its_questions_and_hangs_none(tmp_path, ends):
+    (tmp_path / "rag.py").write_text(
+        f"import asyncio\n\nclass Rag:\n    async def ingest(self, folder, name):\n        pass\n\n"
+        f"    async def ask(self, question):\n        {ends}\n        await asyncio.sleep(60)\n"
+    )
+    system = PythonSystem.model_validate({"file": tmp_path / "rag.py", "class": "Rag"})
+    handle = system.ingest(tmp_path, "kb")
+    for _ in range(2):
+        with pytest.raises(BaseException):  # noqa: B017 # a question fails with what the loop raises
+            system.ask("?", handle)
