@@ -1,7 +1,7 @@
 """Coroutines and streams of a user's class, awaited on one event loop that lives as long as the object."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from inspect import isawaitable
@@ -47,6 +47,8 @@ class EventLoop:
             future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
         except RuntimeError:  # the loop is closed
             coroutine.close()
+            if isinstance(given, Coroutine):
+                given.close()
             raise DataError(_GONE) from None
         while True:
             try:

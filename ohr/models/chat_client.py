@@ -12,7 +12,7 @@ from ohr.messages.secrets import without_key
 from ohr.models.allowance import Allowance, Sent, new_turn
 from ohr.models.completions import LARGEST, NOT_DONE, Failure, completion_of, excerpt, is_too_long, passes
 from ohr.models.rate_headers import retry_after
-from ohr.models.reach import cause, drops, has_met, lose, lost, met, port_of
+from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met, port_of
 from ohr.models.request_size import size_of
 from ohr.models.waiting import waits
 
@@ -121,7 +121,7 @@ class ChatClient:
                 failure = caught
             except Exception as error:  # an odd reply makes the libraries raise what they do not document
                 failure = Failure(self._masked(f"{type(error).__name__}: {error}"), type(error).__name__)
-            is_gone = turn and failure.unreached and not has_met(self.url)
+            is_gone = turn >= DROPS and failure.unreached and not has_met(self.url)
             if failure.wait is None or turn == self.retries or is_gone:
                 break
             pause = max(failure.wait, self.backoff * 2**turn)

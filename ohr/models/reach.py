@@ -30,6 +30,8 @@ _CLOSES = 0.3
 """Seconds in which a port without a program behind it closes a connection."""
 _REST = 60.0
 """Seconds for which a server that could not be reached is not tried: one that was just started gets its chance."""
+DROPS = 2
+"""Further tries of a server that takes connections and drops them, and has never answered."""
 _KEY_REFUSED = (401, 403)
 _NO_GET = 501
 """Status code of a server that takes other requests than the one that was sent."""

@@ -9,7 +9,7 @@ from ohr import extras
 from ohr.models.chat_client import REFUSED, noted, refused
 from ohr.models.completions import NOT_DONE, Failure, is_too_long, passes
 from ohr.models.rate_headers import retry_after
-from ohr.models.reach import cause, drops, has_met, lose, lost, met
+from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met
 
 _NOT_DONE = frozenset({429, 503})
 """Status codes of requests that were not carried out."""
@@ -71,7 +71,7 @@ class Tries:
                 reason = self.masked(str(error)) or type(error).__name__
                 problem = f"cannot reach {self.place}: {reason}"
                 wait = 0.0 if repeatable else None
-                if turn and drops(error) and not has_met(self.place):
+                if turn >= DROPS and drops(error) and not has_met(self.place):
                     wait, unreached = None, reason
             pause = max(wait or 0.0, self.backoff * 2**turn)
             if wait is None or turn == self.retries or monotonic() + pause >= end:

@@ -7,7 +7,7 @@ from functools import lru_cache
 _NAMES = "|".join(
     (
         "think(?:ing)?(?:_process)?|thoughts?|reasoning(?:_content|_process)?|reflection",
-        "scratchpad|(?:inner|internal)_monologue|chain_of_thought",
+        "(?:inner|internal)_monologue|chain_of_thought",
         "思考(?:过程|過程)?|思维(?:过程|链)?|思維(?:過程|鏈)?|推理(?:过程|過程)?|推論|反思|考え|생각|사고|추론",
         "pensées?|réflexion|raisonnement|gedanken?|denken|überlegung(?:en)?|pensamientos?|pensar|razonamiento",
         "pensamentos?|raciocínio|pensiero|ragionamento|мысл[иь]|размышлени[ея]|рассуждени[ея]|التفكير|تفكير|विचार",

@@ -164,7 +164,7 @@ def test_junit_has_a_case_for_each_comparison_with_the_numbers_of_the_table(file
     assert [case.attrib["name"] for case in cases] == ["nDCG@10", "R@100", "RR"]
     assert {case.attrib["classname"] for case in cases} == {"bm25.trec against weak.trec"}
     assert [case.find("failure") is not None for case in cases] == [True, False, True]
-    assert [case.find("skipped") is not None for case in cases] == [False, True, False]
+    assert not any(case.find("skipped") is not None for case in cases)  # what is identical is judged, too
     assert "low > 0.02 is met: low = 0." in cases[0].find("failure").attrib["message"]
     for case in cases:
         cells = dict(line.split(": ", 1) for line in case.findtext("system-out").splitlines())

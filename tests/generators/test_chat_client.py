@@ -274,7 +274,7 @@ def test_a_server_that_goes_away_is_tried_again_and_then_left_alone():
     assert {each.error.partition(": ")[0] for each in given} == {"cannot reach http://127.0.0.1:9"}
 
 
-def test_a_port_without_a_program_behind_it_costs_two_tries():
+def test_a_port_without_a_program_behind_it_costs_few_tries():
     with server_that(lambda connection, _: None) as url:
         began = perf_counter()
         given = ask(url, *prompts(300), retries=9, backoff=0.2)

@@ -19,7 +19,6 @@ PAIRS = [
     ("<|START_THINKING|>", "<|END_THINKING|>"),
     ("<seed:think>", "</seed:think>"),
     ("<pensée>", "</pensée>"),
-    ("<scratchpad>", "</scratchpad>"),
     ("<inner_monologue>", "</inner_monologue>"),
     ("<|channel>thought\n", "<channel|>"),
     ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
