@@ -13,7 +13,6 @@ from ohr.errors import DataError
 
 _LOOK = 0.5
 """Seconds between two looks whether the loop still runs."""
-_GONE = "the event loop of the class was ended by a coroutine of its own"
 
 
 class EventLoop:
@@ -46,16 +45,13 @@ class EventLoop:
         try:
             future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
         except RuntimeError:  # the loop is closed
-            coroutine.close()
-            if isinstance(given, Coroutine):
-                given.close()
-            raise DataError(_GONE) from None
+            raise _gone(coroutine, given) from None
         while True:
             try:
                 return future.result(_LOOK)
             except TimeoutError:
                 if future.done() or not (self._thread and self._thread.is_alive()):
-                    raise DataError(_GONE) from None
+                    raise _gone(coroutine, given) from None
             except CancelledError:
                 raise DataError("the coroutine was cancelled") from None
 
@@ -78,6 +74,15 @@ def _run(ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None
 def _stop(loop: asyncio.AbstractEventLoop, end: asyncio.Event) -> None:
     with suppress(RuntimeError):  # it is closed
         loop.call_soon_threadsafe(end.set)
+
+
+def _gone(*coroutines: Any) -> DataError:
+    """Return the fault of a loop that was ended, and close the coroutines that it did not run."""
+    for each in coroutines:
+        if isinstance(each, Coroutine):
+            with suppress(RuntimeError, ValueError):  # it has begun
+                each.close()
+    return DataError("the event loop of the class was ended by a coroutine of its own")
 
 
 async def _serve(ready: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
