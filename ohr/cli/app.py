@@ -50,7 +50,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except OhrError as error:
-            if interruption := _cause(error):
+            if interruption := _cause(error) or next(iter(_sent), None):
                 raise typer.Exit(_interrupted(interruption)) from None
             if ctx.obj:
                 raise
@@ -170,5 +170,10 @@ def main() -> None:
         sys.exit(_interrupted(interruption))
 
 
+_sent: list[Terminated] = []
+"""The SIGTERM that came: Python drops what is raised while it collects garbage."""
+
+
 def _terminate(*_: object) -> None:
-    raise Terminated
+    _sent.append(Terminated())
+    raise _sent[-1]
