@@ -134,7 +134,7 @@ class Places:
             is_here = wanted in self._texts.letters[document, page.index].text  # most pages do not hold it
             if is_here and (span := self._texts.span(document, page.index, passage)):
                 places.append(Evidence(page.index, page.text[slice(*span)], *span))
-        if places:  # letters and digits do not tell 1.5 from 15
+        if places:  # by letters and digits 1.5 is 15
             return [next((each for each in places if numbers(each.text) == numbers(passage)), places[0])]
         return self._in_parts(wanted, document) if is_long(passage) else []
 

@@ -73,17 +73,17 @@ def outcomes(found: "Compared", rules: Sequence[Rule]) -> list[Outcome]:
     return [Outcome(rule, pair, rule.is_met(pair)) for rule in rules for pair in found.pairs]
 
 
-def _most(found: "Compared", name: str) -> float:
+def _most(compared: "Compared", name: str) -> float:
     """Return the largest number that a figure can have: 1 for scores that are all shares, and for p."""
     if name.startswith("questions"):
         return inf
-    scores = [abs(mean) for pair in found.pairs for mean in (pair.first_mean, pair.second_mean)]
+    scores = [abs(mean) for pair in compared.pairs for mean in (pair.first_mean, pair.second_mean)]
     return inf if name in ("lost", "low", "high") and any(score > 1 for score in scores) else 1.0
 
 
 def figures(pair: "Pair") -> dict[str, float]:
     """Return the numbers of a comparison by their names in FIGURES."""
-    found = pair.found
-    one = found.difference
-    counts = {"questions_lost": found.lost, "questions_gained": found.gained}
-    return {"lost": one.mean, "low": one.low, "high": one.high, "p": found.p, "p_holm": pair.p_holm, **counts}
+    difference = pair.found.difference
+    counts = {"questions_lost": pair.found.lost, "questions_gained": pair.found.gained}
+    ends = {"lost": difference.mean, "low": difference.low, "high": difference.high}
+    return {**ends, "p": pair.found.p, "p_holm": pair.p_holm, **counts}
