@@ -49,7 +49,8 @@ def _events(text: str, media_type: str, end: str) -> Events:
         found = list(_sent_events(text))
     else:
         found = [_data(line, is_json=True) for line in text.split("\n") if line.strip()]
-    events = Events(event for event in found if event != _DONE)
+    end_at = found.index(_DONE) if _DONE in found else len(found)
+    events = Events(found[:end_at])
     for event in events:
         if isinstance(event, Mapping) and event.get("event") == "error":
             raise DataError(f"the service reports an error: {shown(event)}")

@@ -161,7 +161,8 @@ def _passages(row: Row) -> tuple[str, ...]:
 
 def _answers(row: Row) -> tuple[str, ...]:
     given = next((row.parts[part] for part in ("answers", "answer") if not is_blank(row.parts.get(part))), None)
-    texts = texts_of(spelled(given), row.where, "answers") or ()
+    listed = [each for each in given if each is not None] if isinstance(given, list) else given
+    texts = texts_of(spelled(listed), row.where, "answers") or ()
     return tuple(text for text in texts if text.strip() and text.strip().rstrip(".").casefold() != _NO_ANSWER)
 
 

@@ -9,7 +9,7 @@ from .texts import letters
 _NAME = (
     r"(?:documents?|docs?|passages?|contexts?|chunks?|sources?|excerpts?|extracts?|paragraphs?|sections?|snippets?|nodes?"
     r"|references?|evidence|quotes?|quotations?|citations?|text|content|file(?:name)?|page|title|url|hit|result"
-    r"|文档|文件|段落|上下文|来源|资料|片段|内容|证据|原文|引用)"
+    r"|文档|文件|段落|参考资料|资料库|上下文|来源|资料|片段|内容|证据|原文|引用)"
 )
 """Names that programs give a passage, or the place where it is from."""
 _FILE = r"[^\s,;:]{1,200}\.[a-z]{2,5}(?:[,;]?\s*\(?(?:pages?|pp?\.?)\s*\d+\)?)?"
@@ -26,7 +26,10 @@ _WRAPPERS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\A{_SIGNS}?<[^<>\n]{{1,60}}>|</[^<>\n]{{1,60}}>{_SIGNS}\Z",  # <1-hop>, <context> ... </context>
-        rf"\A{_SIGNS}?\[[^\[\]\n]{{1,100}}\]|\[[^\[\]\n]{{1,100}}\]{_SIGNS}\Z",  # [1], [Document 3]
+        rf"\A{_SIGNS}?[\[【][^\[\]【】\n]{{1,100}}[\]】]|[\[【][^\[\]【】\n]{{1,100}}[\]】]{_SIGNS}\Z",  # [1]
+        r"\A\s*(?:第\s?\d{1,5}\s?页|[Pp]age \d{1,5})\s?[:：]",  # 第5页：
+        # Document(page_content='...', metadata={})
+        r"\A\w{1,20}\((?:page_content|text|content)=['\"]|['\"](?:, \w{1,20}=[^\n]{0,400})?\)\s*\Z",
         rf"\A{_SIGNS}\(?\d{{1,4}}[.):：]\s|\({_NAME}\b[^()\n]{{0,100}}\){_SIGNS}\Z",  # 1. or (1), (Source: x.pdf)
         rf"{_LABEL}\s*[:：]\s*{_FILE}{_SIGNS}",  # Source: x.pdf, page 3
         rf"{_LABEL}{_WORDS}[:：]",  # Document 3:

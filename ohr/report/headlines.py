@@ -119,7 +119,9 @@ def failed_items(manifest: Mapping[str, Any]) -> str:
     failures = manifest.get("failures", {})
     if not failures.get("items") or not failures.get("reasons"):
         return ""
-    most = max(failures["reasons"], key=lambda reason: reason["items"])
+    # that a judge gave no reply follows from the failures of its model
+    causes = [reason for reason in failures["reasons"] if reason["stage"] != "metric"] or failures["reasons"]
+    most = max(causes, key=lambda reason: reason["items"])
     often = "" if most["items"] == failures["items"] else f"most often ({most['items']:,} times) "
     return f"{counted(failures['items'], 'item')} failed, {often}{most['stage']}: {most['reason'].rstrip('.')}"
 

@@ -238,3 +238,27 @@ def test_evidence_has_the_numbers_of_its_page_and_is_no_part_of_a_word(passage, 
     _, evidence = Places(texts, {passage}).of([passage], "law/wall")
     found = [each.page if each.start >= 0 else -1 for each in evidence]
     assert found == [page]
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "【文档3】{}",
+        "参考资料1：{}",
+        "第5页：{}",
+        "Page 5: {}",
+        "Document(page_content='{}')",
+        "Document(page_content='{}', metadata={{}})",
+    ],
+)
+def test_further_words_around_a_passage_are_left_out(wrapped):
+    texts = Texts(TRUTH)
+    passage = wrapped.format(RENT)
+    document, evidence = Places(texts, {passage}).of([passage], "")
+    assert (document, [each.page for each in evidence], evidence[0].start >= 0) == ("law/lease", [0], True)
+
+
+def test_a_null_among_answers_is_left_out(tmp_path):
+    (tmp_path / "q.jsonl").write_text(json.dumps({"question": QUESTION, "answers": [ANSWER, None], "evidence": RENT}))
+    (candidate,) = read_candidates(tmp_path / "q.jsonl", TRUTH).candidates
+    assert candidate.answers == (ANSWER,)
