@@ -12,7 +12,7 @@ from ohr.messages.secrets import without_key
 from ohr.models.allowance import Allowance, Sent, new_turn
 from ohr.models.completions import LARGEST, NOT_DONE, Failure, completion_of, excerpt, is_too_long, passes
 from ohr.models.rate_headers import retry_after
-from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met, port_of
+from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met, port_of, word_for
 from ohr.models.request_size import size_of
 from ohr.models.waiting import waits
 
@@ -161,7 +161,7 @@ class ChatClient:
                 text = self._masked((await _read(response)).decode("utf-8-sig", "surrogateescape"))
         except httpx.RequestError as error:
             is_unreached = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-            reason = self._masked(cause(error) if is_unreached else str(error)) or type(error).__name__
+            reason = self._masked(cause(error) if is_unreached else str(error)) or word_for(error)
             wait = None if is_unreached and not has_met(self.url) else 0.0
             unreached = reason if is_unreached or (drops(error) and not has_met(self.url)) else ""
             series = f"cannot reach {self.url}"

@@ -101,6 +101,11 @@ def drops(error: BaseException) -> bool:
     return type(error).__name__ in ("ReadError", "RemoteProtocolError", "WriteError")
 
 
+def word_for(error: BaseException) -> str:
+    """Return what an error without words is about."""
+    return "the connection was dropped" if drops(error) else type(error).__name__
+
+
 def cause(error: BaseException) -> str:
     """Return what the system says of a connection that failed; libraries wrap it, some in words of their own."""
     inner: BaseException | None = error

@@ -9,7 +9,7 @@ from ohr import extras
 from ohr.models.chat_client import REFUSED, noted, refused
 from ohr.models.completions import NOT_DONE, Failure, is_too_long, passes
 from ohr.models.rate_headers import retry_after
-from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met
+from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met, word_for
 
 _NOT_DONE = frozenset({429, 503})
 """Status codes of requests that were not carried out."""
@@ -68,7 +68,7 @@ class Tries:
                 unreached = self.masked(cause(error))
                 wait = 0.0 if has_met(self.place) else None
             except httpx.RequestError as error:
-                reason = self.masked(str(error)) or type(error).__name__
+                reason = self.masked(str(error)) or word_for(error)
                 problem = f"cannot reach {self.place}: {reason}"
                 wait = 0.0 if repeatable else None
                 if turn >= DROPS and drops(error) and not has_met(self.place):
