@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ohr.report.headlines import kind
 from ohr.report.lead import named_noise
 from ohr.results.derived.losses import Loss
+from ohr.results.derived.pairs import MOST_FAILED
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL
 
@@ -45,7 +45,7 @@ class PagesFound:
 def read_pages_found(
     run: Run, searched: tuple[str, str] | None = None, preferred: tuple[str, str] | None = None
 ) -> PagesFound | None:
-    """Read what a pipeline finds; None where questions name no pages.
+    """Read what a pipeline finds, of conditions under which not too much failed; None where questions name no pages.
 
     Args:
         run: to read.
@@ -53,7 +53,9 @@ def read_pages_found(
         preferred: those among several that find as many.
     """
     rows = run.once(run.rows("summary", stage="retrieval", by="evidence_source", group=ALL))
-    hits = [row for row in rows if row["metric"].startswith(HIT) and row["n"]]
+    hits = [
+        row for row in rows if row["metric"].startswith(HIT) and row["n"] and row["failed"] <= MOST_FAILED * row["n"]
+    ]
     hits = [row for row in hits if searched in (None, _pipeline(row)[:2])]
     pipelines = [list(group) for _, group in groupby(sorted(hits, key=_pipeline), key=_pipeline)]
     if not pipelines:
@@ -77,8 +79,7 @@ def _pipeline(row: Row) -> tuple[str, str, str]:
 
 def found_sentence(found: PagesFound, losses: Sequence[Loss], reference: str) -> str:
     """Return how many right pages are found on clean text, and under the condition that finds fewest, or else most."""
-    failed = {loss.condition for loss in losses if loss.stage == "retrieval" and kind(loss) == "failed"}
-    names = {loss.condition: named_noise(loss) for loss in losses if loss.condition not in failed}
+    names = {loss.condition: named_noise(loss) for loss in losses}
     noisy = {condition: share for condition, share in found.shares.items() if condition in names}
     system = found.pipeline[1] or "the system"
     first = f"{system}'s first hit" if found.depth == 1 else f"among {system}'s first {found.depth} hits"
