@@ -15,7 +15,7 @@ from ohr import extras
 from ohr.contracts import Block, Image, Recognition, Server, execution
 from ohr.messages.secrets import without_key
 from ohr.models.chat_client import start_of
-from ohr.models.chat_server import check_key, key_of
+from ohr.models.chat_server import check_key, key_header, key_of
 from ohr.models.reach import without_connection
 from ohr.models.resident import resident
 
@@ -50,9 +50,8 @@ class MineruVlm(StructuredOcr, kind="mineru_vlm"):
 
     def servers(self) -> tuple[Server, ...]:
         """Return the server, whose list of models anybody with the key may read."""
-        headers = (("Authorization", f"Bearer ${{{self.api_key_env}}}"),) if self.api_key_env else ()
         start = start_of(self.base_url, self.model or "opendatalab/MinerU2.5-2509-1.2B")
-        return (Server(self.base_url, "/v1/models", headers, self.model or "", start),)
+        return (Server(self.base_url, "/v1/models", key_header(self.api_key_env), self.model or "", start),)
 
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
         """Read pages, several at once."""

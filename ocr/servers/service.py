@@ -18,7 +18,7 @@ from ohr.contracts import DocumentView, Image, Recognition, Server, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.messages.secrets import without_key
-from ohr.models.chat_server import check_key, key_of
+from ohr.models.chat_server import check_key, key_header, key_of
 from ohr.models.completions import Failure
 from ohr.models.rate_headers import retry_after
 from ohr.models.reach import CONNECT, lost
@@ -155,9 +155,7 @@ class Service(StructuredOcr, kind="service"):
     def servers(self) -> tuple[Server, ...]:
         """Return the service."""
         call = CALLS[self.service]
-        name, prefix = call.key
-        headers = ((name, f"{prefix}${{{self.api_key_env}}}"),) if self.api_key_env else ()
-        return (Server(self.base_url, call.about, headers, start=call.start),)
+        return (Server(self.base_url, call.about, key_header(self.api_key_env, *call.key), start=call.start),)
 
     def identity(self) -> Mapping[str, object]:
         """Identify the service, and the reader of its replies."""

@@ -12,7 +12,7 @@ from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.setup import Setup
-from ohr.models.reach import servers_of, without_connection
+from ohr.models.reach import forget, servers_of, without_connection
 from ohr.spec.model import Spec
 from ohr.store import Store
 from ohr.work.step import Context
@@ -46,6 +46,7 @@ class Session:
         if self.executor is None:
             yield self
             return
+        forget()
         for line in without_connection(servers_of(spec.stages())):
             _log.warning("%s. What needs it and is not in the store fails unless it answers by then", line)
         limits = spec.limits

@@ -10,7 +10,7 @@ from ohr import extras
 from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
 from ohr.models.allowance import Allowance, Sent, new_turn
-from ohr.models.completions import LARGEST, NOT_DONE, Failure, completion_of, excerpt, is_too_long, passes
+from ohr.models.completions import LARGEST, Failure, completion_of, excerpt, is_permanent
 from ohr.models.rate_headers import retry_after
 from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met, port_of, word_for
 from ohr.models.request_size import size_of
@@ -171,7 +171,7 @@ class ChatClient:
         if status != 200:
             refused = status in REFUSED or (status == _BUSY and "insufficient_quota" in text)
             hint = "; " + self._about_key() if status in (401, 403) else ""
-            permanent = not (passes(status) or refused) or (status not in NOT_DONE and is_too_long(text))
+            permanent = not refused and is_permanent(status, text)
             wait = None if permanent or refused else retry_after(response.headers)
             asks_to_wait = status == _BUSY and wait  # it is well, and has a limit
             series = "" if status in _ABOUT_THE_PROMPT or asks_to_wait else f"server answered {status}"

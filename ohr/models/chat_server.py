@@ -53,9 +53,8 @@ class ChatServer(BaseModel):
 
     def servers(self) -> tuple[Server, ...]:
         """Return the server, whose list of models anybody with the key may read."""
-        headers = (("Authorization", f"Bearer ${{{self.api_key_env}}}"),) if self.api_key_env else ()
         start = start_of(self.base_url, self.model)
-        return (Server(self.base_url, "/models", headers, self.model, start),)
+        return (Server(self.base_url, "/models", key_header(self.api_key_env), self.model, start),)
 
     def check_server(self, owner: str) -> None:
         """Raise when a library or the key is missing, or when the key cannot be one; asks the server nothing.
@@ -92,9 +91,8 @@ class ChatServer(BaseModel):
             safe = self.base_url.startswith("https")
             # at each request the pool looks at every idle connection; to open one without TLS costs less than that
             pool = httpx.Limits(max_connections=None, max_keepalive_connections=None if safe else _IDLE)
-            http = httpx.AsyncClient(
-                timeout=httpx.Timeout(None, connect=CONNECT), limits=pool, verify=safe
-            )  # to read certificates takes 20 ms
+            limit = httpx.Timeout(None, connect=CONNECT)
+            http = httpx.AsyncClient(timeout=limit, limits=pool, verify=safe)  # to read certificates takes 20 ms
             per_minute = (self.requests_per_minute, self.tokens_per_minute)
             settings = (self.timeout, self.retries, self.backoff, allowance(self.base_url, self.model, key, per_minute))
             client = ChatClient(http, self.base_url, self.model, key, self.api_key_env, *settings)
@@ -142,6 +140,13 @@ def check_key(owner: str, url: str, variable: str | None, field: str = "base_url
         raise PluginError(f"{owner}: {field} must end with its path, without `?` or `#`; use `api_key_env` for a key")
     if variable:
         check_variable(owner, variable)
+
+
+def key_header(
+    variable: str | None, name: str = "Authorization", prefix: str = "Bearer "
+) -> tuple[tuple[str, str], ...]:
+    """Return the header of a `Server` that has the key in an environment variable; none without a variable."""
+    return ((name, f"{prefix}${{{variable}}}"),) if variable else ()
 
 
 def check_variable(owner: str, variable: str) -> None:

@@ -24,7 +24,7 @@ _TOO_LONG = re.compile(
 """How servers say that a prompt does not fit: vLLM, SGLang, llama.cpp, Ollama, TGI, LM Studio, and hosted ones."""
 _PASSING = frozenset({408, 409, 425, 429})
 """Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
-NOT_DONE = frozenset({429, 502, 503, 504})
+_UNREAD = frozenset({429, 502, 503, 504})
 """Status codes of a server that has not looked at the prompt."""
 LARGEST = 4 << 20
 """Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
@@ -129,6 +129,11 @@ def _is_permanent(reply: Mapping[str, Any]) -> bool:
 def passes(status: int) -> bool:
     """Report whether a request with this status code is worth another try."""
     return status in _PASSING or status >= 500
+
+
+def is_permanent(status: int, text: str) -> bool:
+    """Report whether a request that was not answered with success would not be the next time either."""
+    return not passes(status) or (status not in _UNREAD and is_too_long(text))
 
 
 def is_too_long(text: str) -> bool:

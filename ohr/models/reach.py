@@ -90,6 +90,11 @@ def lose(url: str, why: str, start: str = "") -> str:
     return reason
 
 
+def forget() -> None:
+    """Try servers again that could not be reached: one may have been started since the last run."""
+    _lost.clear()
+
+
 def lost(url: str) -> str:
     """Return why a server is not tried: it could not be reached a while ago; "" where it is tried."""
     at, why = _lost.get(origin(url), (-_REST, ""))
@@ -108,6 +113,8 @@ def word_for(error: BaseException) -> str:
 
 def cause(error: BaseException) -> str:
     """Return what the system says of a connection that failed; libraries wrap it, some in words of their own."""
+    if type(error).__name__ == "ConnectTimeout":  # with TLS its own words are about a read
+        return f"no connection within {CONNECT:g} s"
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, ConnectionError) and inner.errno:  # asyncio writes what it called in place of the reason
@@ -141,7 +148,6 @@ def without_connection(servers: Iterable[Server]) -> list[str]:
     """
     reasons: dict[str, str] = {}
     threads = []
-    _lost.clear()  # a server that was started since the last run is tried at once
     for server in servers:
         address = urlsplit(server.url)
         if origin(server.url) in reasons:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ohr import extras
 from ohr.models.chat_client import REFUSED, noted, refused
-from ohr.models.completions import NOT_DONE, Failure, is_too_long, passes
+from ohr.models.completions import Failure, is_permanent
 from ohr.models.rate_headers import retry_after
 from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met, word_for
 
@@ -61,7 +61,7 @@ class Tries:
                 problem = f"the service answered {status}: {self.masked(reply.text)}"
                 if status in REFUSED:
                     raise Failure(noted(*self.asked, problem, refusal=True), refused=True, status=status)
-                permanent = not passes(status) or (status not in NOT_DONE and is_too_long(reply.text))
+                permanent = is_permanent(status, reply.text)
                 again = not permanent and (repeatable or status in _NOT_DONE)
                 wait = retry_after(reply.headers) if again else None
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:

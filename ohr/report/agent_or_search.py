@@ -99,10 +99,12 @@ def _price(run: Run, row: Row) -> str:
     sides = agents[0], singles[0]
     tokens = [side["tokens_in"] + side["tokens_out"] for side in sides]
     seconds = [side["seconds"] for side in sides]
-    if any(map(isnan, (*tokens, *seconds))):
-        return ""
-    taken = f"{tokens[0]:,.0f} tokens against {tokens[1]:,.0f}"
-    return f". There a question takes {taken}, and {_brief(seconds[0])} seconds against {_brief(seconds[1])}"
+    taken = [
+        f"{tokens[0]:,.0f} tokens against {tokens[1]:,.0f}",
+        f"{_brief(seconds[0])} seconds against {_brief(seconds[1])}",
+    ]
+    known = [words for words, pair in zip(taken, (tokens, seconds), strict=True) if not any(map(isnan, pair))]
+    return f". There a question takes {', and '.join(known)}" if known else ""
 
 
 def _brief(number: float) -> str:
