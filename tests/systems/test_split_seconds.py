@@ -8,6 +8,8 @@ import pytest
 from ohr.contracts import SystemReply
 from ohr.errors import DataError
 from ohr.files.handed_over import DIGEST, QUESTIONS, digest
+from ohr.report.figures.effort import effort as effort_figure
+from ohr.report.figures.wanted import Wanted
 from ohr.report.views.agents import effort as effort_view
 from ohr.results.run import Run
 from ohr.systems.files import Files
@@ -60,6 +62,9 @@ def test_a_system_that_states_none_has_none(tmp_path):
     assert effort["seconds"] >= 0
     (view,) = effort_view(Run(finished.folder))
     assert "of which search" not in view.headers and "seconds" in view.headers
+    assert isnan(effort["tokens_in"]) and "tokens" not in view.headers  # 0 would be nothing spent
+    picture = effort_figure(Run(finished.folder), Wanted())
+    assert [axes.get_xlabel() for axes in picture.axes] == ["calls per question", "seconds per question"]
     assert isnan(effort["seconds_retrieval"]) and isnan(effort["seconds_generation"])
 
 

@@ -83,14 +83,16 @@ def _figure(rows: Sequence[Row], page: "Page") -> "Picture | None":
     figure.set_size_inches(page.width * page.scale, height * page.scale)
     ends = (100 * row[end] for row in rows for end in ("score", "high") if not isnan(row[end]))
     top = min(100.0, 1.1 * max(ends, default=100.0)) or 100.0
-    width = (page.width - _LEFT - _RIGHT - 2 * _GAP) / len(QUANTITIES)
-    for place, (quantity, label) in enumerate(QUANTITIES.items()):
+    stated = {name: [row for row in rows if not isnan(row[name])] for name in QUANTITIES}  # systems may state no tokens
+    panels = [name for name in QUANTITIES if stated[name]]
+    width = (page.width - _LEFT - _RIGHT - (len(panels) - 1) * _GAP) / len(panels)
+    for place, quantity in enumerate(panels):
         left = _LEFT + place * (width + _GAP)
         box = (left / page.width, foot / height, width / page.width, _HEIGHT / height)
         axes: Axes = figure.add_axes(box)
         for pipeline, look in looks.items():
-            _draw(axes, [row for row in rows if row["pipeline"] == pipeline], quantity, look, marks)
-        _set_axes(axes, [row[quantity] for row in rows], label)
+            _draw(axes, [row for row in stated[quantity] if row["pipeline"] == pipeline], quantity, look, marks)
+        _set_axes(axes, [row[quantity] for row in stated[quantity]], QUANTITIES[quantity])
         axes.set_ylim(-0.03 * top, 1.03 * top)
         if place == 0:
             axes.set_ylabel(f"Overall: {METRIC_NAMES.get(rows[0]['metric'], rows[0]['metric'])} (%)", parse_math=False)
