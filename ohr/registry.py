@@ -18,7 +18,17 @@ from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
 
-from ohr.contracts import FAMILIES, Benchmark, OcrBackend, PublishedBenchmark, QueryRetriever, RecordedOcr, Stage
+from ohr.contracts import (
+    FAMILIES,
+    Benchmark,
+    Medium,
+    OcrBackend,
+    PublishedBenchmark,
+    QueryRetriever,
+    RecordedOcr,
+    Stage,
+    Treatment,
+)
 from ohr.errors import PluginError
 
 _MOST, _LONGEST = 60, 100
@@ -48,6 +58,21 @@ class Registry:
         own = {plugin.model_fields["kind"].default for plugin in self._from_files(family)}
         return tuple(sorted(_entries(family).keys() | own))
 
+    def treatments(self) -> dict[str, tuple[str, ...]]:
+        """Return the families of each kind of treatment: one, unless plugins of two families share a name."""
+        families = [family for family, (contract, _) in FAMILIES.items() if issubclass(contract, Treatment)]
+        kinds = sorted({kind for family in families for kind in self.names(family)})
+        return {kind: tuple(family for family in families if kind in self.names(family)) for kind in kinds}
+
+    @staticmethod
+    def noise_family(medium: Medium) -> str:
+        """Return the family of the noise of images or of texts."""
+        return next(
+            family
+            for family, (contract, _) in FAMILIES.items()
+            if issubclass(contract, Treatment) and (contract.purpose, contract.takes) == ("noise", medium)
+        )
+
     def load(self, family: str, kind: str) -> type[Stage]:
         """Import a plugin.
 
@@ -74,8 +99,7 @@ class Registry:
         return found
 
     def _from_files(self, family: str) -> list[type[Stage]]:
-        contract, _ = FAMILIES[family]
-        return [plugin for path in self.files for plugin in load_file(path) if issubclass(plugin, contract)]
+        return [plugin for path in self.files for plugin in load_file(path) if getattr(plugin, "family", "") == family]
 
 
 @dataclass(frozen=True, slots=True)

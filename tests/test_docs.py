@@ -25,9 +25,10 @@ from ohr.examples.service import Service
 from ohr.registry import Registry
 from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.schema import DERIVED, MEASURED
-from ohr.spec.file_keys import KnowledgeBaseEntry, SpecFile
+from ohr.spec.file_keys import SpecFile
 from ohr.spec.model import Spec
 from ohr.spec.read import read_spec
+from ohr.spec.treatments import KnowledgeBaseEntry
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.testing import check_system
 

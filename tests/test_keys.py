@@ -161,7 +161,7 @@ def test_a_distribution_that_nothing_is_imported_from_changes_no_key(tmp_path, m
         return {graph_keys.run, *compile_graph(graph_keys).steps}
 
     before = made()
-    assert "opencv-python-headless" in identity(spec.knowledge_bases[1].image_noise[0])[3]["packages"]
+    assert "opencv-python-headless" in identity(spec.knowledge_bases[1].image_treatments[0])[3]["packages"]
     for name in ("opencv-python", "rapidocr", "onnxruntime", "stranger-ohr"):
         add_distribution(tmp_path / "site", name, "99.1")
     monkeypatch.syspath_prepend(tmp_path / "site")

@@ -11,7 +11,7 @@ from ohr.contracts import (
     Aggregate,
     Document,
     Image,
-    ImageNoise,
+    ImageTreatment,
     Page,
     Passage,
     Published,
@@ -122,7 +122,7 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
             return key("images", document.name, pictures, hashes)
         return key("truth", document.name, pictures, [[page.index, page.text] for page in self.pages(document)])
 
-    def under(self, question: Question, noises: Sequence[ImageNoise]) -> Question | None:
+    def under(self, question: Question, noises: Sequence[ImageTreatment]) -> Question | None:
         """Return a question with the gold that it has after image noise; None where it has no sure one.
 
         The example pictures of `doc_cla_002` must stay as they are, but noise acts on all pages: it is not asked.

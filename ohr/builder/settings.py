@@ -91,7 +91,7 @@ class Settings:
 
     def spec(self, benchmark: Benchmark) -> Spec:
         """Return the study that the engine takes a build for: documents that are read, and generators."""
-        bases = [KnowledgeBase(SILVER, SILVER, (), self.silver, ())] if self.silver else []
+        bases = [KnowledgeBase(SILVER, SILVER, (self.silver,))] if self.silver else []
         return Spec(
             "build",
             self.file.seed,

@@ -31,7 +31,7 @@ benchmark: {{kind: ohrbench, root: .}}
 knowledge_bases:
   - name: clean        # the ground truth of the set
   - name: misread      # errors of OCR, more and more
-    text_noise: {{kind: channel, profile: tesseract, rate: [0.25, 0.5, 0.75]}}
+    treatments: [{{kind: channel, profile: tesseract, rate: [0.25, 0.5, 0.75]}}]
   # - name: engine       # what an engine of yours makes of the PDFs of the set
   #   ocr: {{kind: tesseract}}
 chunker: {{kind: tokens, size: 256}}

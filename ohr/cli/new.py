@@ -38,14 +38,21 @@ _BLANK = {
     "systems": "",
     "metrics": "",
 }
-_FORMATTING = "  - {{name: formatting, text_noise: {{kind: formatting, rate: [0.3, 0.6]}}}}\n"
-_BASES = {
-    "ocr": "  - {{name: {name}, ocr: {{kind: {name}}}}}\n",
-    "image_noise": "  - name: {name}\n    image_noise: {{kind: {name}, severity: [0.3, 0.9]}}\n"
-    "    ocr: {{kind: tesseract}}\n",
-    "text_noise": "  - {{name: {name}, text_noise: {{kind: {name}, rate: [0.1, 0.3, 0.6]}}}}\n",
+_FORMATTING = "  - {{name: formatting, treatments: [{{kind: formatting, rate: [0.3, 0.6]}}]}}\n"
+_READ = "  - {{name: {name}, treatments: [{{kind: {name}}}]}}\n"
+_IMAGE = "  - {{name: {name}, treatments: [{{kind: {name}, severity: [0.3, 0.9]}}, {{kind: tesseract}}]}}\n"
+_TEXT = "  - {{name: {name}, treatments: [{{kind: {name}, rate: [0.1, 0.3, 0.6]}}]}}\n"
+_REPAIR = (
+    "  - {{name: noisy, treatments: [{{kind: formatting, rate: 0.6}}]}}\n"
+    "  - {{name: repaired, treatments: [{{kind: formatting, rate: 0.6}}, {{kind: {name}}}]}}\n"
+)
+_BASES: dict[object, str] = {
+    ("noise", "image"): _IMAGE,
+    ("noise", "text"): _TEXT,
+    ("reading", "image"): _READ,
+    ("repair", None): _REPAIR,
 }
-"""Entries of `knowledge_bases`, for the families that are used there."""
+"""Entries of `knowledge_bases`, by what a treatment is for and what it takes."""
 
 
 def new(
@@ -103,7 +110,11 @@ def _spec(family: str, kind: str) -> str:
     lists = {"agent": "agents", "system": "systems", "metric": "metrics"}  # which other families need not have
     named = {key: (slot, f"{slot}:\n  - {{kind: {kind}}}\n") for key, slot in lists.items()}
     slot, text = named.get(family, (family, f"{{kind: {kind}}}"))
-    bases = _BASES.get(family, _FORMATTING).format(name=kind)
+    from ohr.contracts import FAMILIES, Treatment
+
+    contract, _ = FAMILIES[family]
+    use = (contract.purpose, contract.takes) if issubclass(contract, Treatment) else None
+    bases = _BASES.get(use, _FORMATTING).format(name=kind)
     return _SPEC.format(**{**_BLANK, slot: text, "bases": bases, "name": kind})
 
 

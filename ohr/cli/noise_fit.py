@@ -39,7 +39,7 @@ def fit(
 
     refuse(out, "--out", force=force)
     registry = Registry()
-    channel: Any = registry.load("text_noise", "channel")
+    channel: Any = registry.load(registry.noise_family("text"), "channel")
     pages = _pages(registry, gt, ocr)
     profile = channel.fitted([(p.document, p.truth, p.read) for p in pages], engine or Path(ocr).name, note)
     with written(out, "--out", force=force) as new:

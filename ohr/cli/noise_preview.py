@@ -12,12 +12,11 @@ from ohr.cli.display.console import report, say, say_json
 from ohr.cli.options import AsJson, Force, Workers
 
 if TYPE_CHECKING:
-    from ohr.contracts import OcrBackend, Stage
+    from ohr.contracts import Medium, OcrBackend, Stage
     from ohr.noise_files.preview import ImageShown, ImageTrial
     from ohr.report.figures.contact_sheet import Row
-    from ohr.spec.fragment import Family
 
-_LEVELS = {"image_noise": "0.25,0.5,1", "text_noise": "0.1,0.3,0.6"}
+_LEVELS = {"image": "0.25,0.5,1", "text": "0.1,0.3,0.6"}
 
 
 def preview(
@@ -47,25 +46,25 @@ def preview(
     Images: a contact sheet with the page, a part of it at full size, what the engine reads, and its edit distance from
     what the engine reads on the clean page. Texts: before and after, side by side, with each edit marked.
     """
-    from ohr.noise_files.preview import family_of
+    from ohr.noise_files.preview import medium_of
     from ohr.results.folder.replace import refuse, written
 
-    family = family_of(file)
+    medium = medium_of(file)
     target = out or Path(f"{file.stem}-noise.html")
     refuse(target, "--out", force=force)
     if not target.parent.is_dir():
         from ohr.errors import SpecError
 
         raise SpecError(f"--out {target}: there is no folder {target.parent}")
-    endings = [".html", *([".png", ".jpg", ".webp"] if family == "image_noise" else [])]
+    endings = [".html", *([".png", ".jpg", ".webp"] if medium == "image" else [])]
     if target.suffix.lower() not in endings:
         from ohr.errors import SpecError
 
         raise SpecError(f"--out {target}: must end in {' or '.join(endings)}")
     noises = _at_levels(
-        _chosen(family, kinds, noise or []), _levels(levels) if levels else (), _levels(_LEVELS[family])
+        _chosen(medium, kinds, noise or []), _levels(levels) if levels else (), _levels(_LEVELS[medium])
     )
-    if family == "text_noise":
+    if medium == "text":
         found, content = _show_text(file, page, noises, seed)
     else:
         shared = {
@@ -85,7 +84,7 @@ def preview(
         say(str(target))
 
 
-def _chosen(family: "Family", kinds: str | None, given: Sequence[str]) -> "list[Stage]":
+def _chosen(medium: "Medium", kinds: str | None, given: Sequence[str]) -> "list[Stage]":
     """Make the noises that were asked for, or all that need no arguments."""
     from ohr.errors import SpecError
     from ohr.registry import Registry
@@ -93,14 +92,14 @@ def _chosen(family: "Family", kinds: str | None, given: Sequence[str]) -> "list[
 
     registry = Registry()
     chains = [read_noise(text, registry) for text in given]
-    wrong = [chain for chain in chains if chain.family != family]
+    wrong = [chain for chain in chains if chain.medium != medium]
     if wrong:
-        raise SpecError(
-            f"{wrong[0].noises[0].kind} is {wrong[0].family.replace('_', ' ')}, which this file cannot take"
-        )
+        raise SpecError(f"{wrong[0].noises[0].kind} is {wrong[0].medium} noise, which this file cannot take")
     made: list[Stage] = [noise for chain in chains for noise in chain.noises]
+    if fixed := [stage.kind for chain in chains for stage in chain.noises if not stage.knob]:
+        raise SpecError(f"{fixed[0]} has no strength, of which a preview shows several: see `ohr noise apply`")
+    family, other = (registry.noise_family(each) for each in (medium, "text" if medium == "image" else "image"))
     names = [name.strip() for name in kinds.split(",")] if kinds else ([] if given else registry.names(family))
-    other: Family = "image_noise" if family == "text_noise" else "text_noise"
     for name in names:
         if name not in registry.names(family) and name in registry.names(other):
             raise SpecError(f"{name} is {other.replace('_', ' ')}, which this file cannot take")
@@ -137,7 +136,7 @@ def _own(stage: Any, usual: Sequence[float]) -> list[float]:
     level = getattr(stage, stage.knob)
     if stage.knob in stage.model_fields_set:
         return [level]
-    return sorted({*usual, level}) if stage.family == "text_noise" else list(usual)
+    return sorted({*usual, level}) if stage.takes == "text" else list(usual)
 
 
 def _engine(kind: str) -> "OcrBackend | None":
@@ -193,7 +192,7 @@ def _show_images(
     done = [
         {
             "kind": trial.noise.kind,
-            "severity": trial.noise.severity,
+            "severity": trial.level,
             "edit_distance": made.distance,
             "label_effect": made.label_effect,
             "error": made.error,
@@ -215,6 +214,6 @@ def _row(group: "Sequence[tuple[ImageTrial, ImageShown]]") -> "Row":
         notes = [] if made.distance is None or trial.noise is None else [f"edit distance {made.distance:.3f}"]
         notes += [made.label_effect] if made.label_effect != "none" else []
         notes += [made.error] if made.error else []
-        title = f"severity {trial.noise.severity:g}" if trial.noise else "as it is"
+        title = f"severity {trial.level:g}" if trial.noise else "as it is"
         tiles.append(Tile(title, made.whole, made.detail, ", ".join(notes), made.text or ""))
     return Row(noise.kind if noise else "clean", about, tuple(tiles))

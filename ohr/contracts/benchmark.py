@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ohr.contracts.noise import ImageNoise
 from ohr.contracts.stage import Stage
+from ohr.contracts.treatment import ImageTreatment
 from ohr.contracts.values import Document, Image, Page, Question
 
 
@@ -214,7 +214,7 @@ class Benchmark(Stage):
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the content of a document's ground truth, or of what its images are made from."""
 
-    def under(self, question: Question, noises: Sequence[ImageNoise]) -> Question | None:  # noqa: ARG002 # for those
+    def under(self, question: Question, noises: Sequence[ImageTreatment]) -> Question | None:  # noqa: ARG002 # for those
         """Return a question as it is about distorted images; None where nothing can be asked of them.
 
         Override where a distortion changes the truth: a cropped page no longer shows a field, and the answer to "which

@@ -4,17 +4,21 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Annotated, ClassVar
 
-from ohr.contracts.stage import Stage, execution
+from ohr.contracts.stage import execution
+from ohr.contracts.treatment import Medium, Purpose, Treatment
 from ohr.contracts.values import Document, DocumentView, Image, Page, Recognition
 
 ABSENT = "not among the precomputed results"
 """Error of a page that recorded results lack: nothing failed, so a run counts it apart from failures."""
 
 
-class AnyOcr(Stage):
+class AnyOcr(Treatment):
     """Has the text of pages: what the engine asks of every backend. Plugins inherit from one of those below."""
 
     family = "ocr"
+    takes: ClassVar[Medium | None] = "image"
+    gives: ClassVar[Medium | None] = "text"
+    purpose: ClassVar[Purpose] = "reading"
     reads_images: ClassVar[bool] = True
     """False for backends whose results exist already (ground truth, a folder)."""
     reads_original: ClassVar[bool] = False

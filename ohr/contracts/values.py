@@ -190,18 +190,39 @@ class DocumentView:
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyImage:
-    """A distorted image.
+class TreatedImage:
+    """A page image after a treatment.
 
     Args:
-        homography: (3, 3) map of input to output pixel coordinates where the distortion moved them, else None.
+        homography: (3, 3) map of input to output pixel coordinates where the treatment moved them, else None.
         label_effect: `none`, or what happened to the page's truth: part of it is `cropped` or `occluded`, or that of
             other pages `joined` it.
+        record: what was done, as JSON values, such as the degrees of a turn; the table `treatments` has it.
     """
 
     image: Image
     homography: NDArray[np.float64] | None = None
     label_effect: str = "none"
+    record: Mapping[str, object] = field(default_factory=dict)
+
+
+NoisyImage = TreatedImage
+"""The name that noise plugins know it by."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreatedPage:
+    """The text of a page after a treatment; `record` is what was done, as JSON values."""
+
+    text: str
+    record: Mapping[str, object] = field(default_factory=dict)
+
+
+class Placed(NamedTuple):
+    """A page of an arranged document: which of the given pages it is, from 0, and the number that it has there."""
+
+    place: int
+    number: int
 
 
 class Edit(NamedTuple):

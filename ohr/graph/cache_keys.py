@@ -15,12 +15,15 @@ from ohr.contracts import (
     Benchmark,
     CaseJudgeMetric,
     Chunker,
+    Correction,
     Document,
     Generator,
-    ImageNoise,
+    ImageTreatment,
     PageJudgeMetric,
+    Placed,
     Question,
     Stage,
+    Treatment,
 )
 from ohr.dataset.inputs import Inputs
 from ohr.graph.scored import Scored
@@ -29,7 +32,7 @@ from ohr.spec.model import KnowledgeBase
 from ohr.steps.answers.judging import Judge
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.steps.answers.replies import questioned
-from ohr.steps.documents.page_images import ImageRecipe, acting
+from ohr.steps.documents.page_images import ImageRecipe, acting, in_order
 
 _SEEDING = 2
 """Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
@@ -67,29 +70,42 @@ class Keys(Scored):
 
     def images(self, base: KnowledgeBase) -> ImageRecipe:
         """Describe how a knowledge base's page images are made."""
-        noises = [self.identity(noise) for noise in acting(base.image_noise)]
-        identity = (noises, self._draws(base, noises), self.files, *again(base))
-        return ImageRecipe(self.spec.benchmark, base.image_noise, self.spec.seed + base.replicate, identity)
+        seed, identity = self.spec.seed + base.replicate, (*self._acting(base), self.files, *again(base))
+        return ImageRecipe(self.spec.benchmark, base.image_treatments, seed, identity, base.orders)
+
+    def _acting(self, base: KnowledgeBase) -> tuple[list[Any], list[int] | None]:
+        """Identify what is done to page images, and its draws: without strength nothing is, so clean pages are one."""
+        treatments = acting(base.image_treatments)
+        return [self.identity(each) for each in treatments], self._draws(base, treatments)
 
     def page(self, base: KnowledgeBase, document: Document, index: int) -> str:
-        """Key of one recognised page."""
-        # a distortion of severity 0 returns its input, so that clean pages are read once
-        noises = [self.identity(noise) for noise in acting(base.image_noise)]
-        draws, leaf = self._draws(base, noises), self.inputs.leaf(document, images=True)
-        made = (noises, draws, self.identity(base.ocr, *base.ocr.finishing), self.files)
-        return key("page", leaf, document.name, index, *made, *again(base))
+        """Key of one recognised page, by its place where pages are arranged before a whole document is read."""
+        engine, leaf = self.identity(base.ocr, *base.ocr.finishing), self.inputs.leaf(document, images=True)
+        orders = [self.identity(order) for order in base.orders_read]
+        arranged = [["arranged", orders, self._draws(base, base.orders_read)]] if orders else []
+        return key("page", leaf, document.name, index, *self._acting(base), engine, self.files, *again(base), *arranged)
+
+    def read_order(self, base: KnowledgeBase, document: Document) -> list[Placed]:
+        """Return the pages of a document as the engine gets them: the page of the source, and the number it has."""
+        return in_order(document, base.orders_read, self.spec.seed + base.replicate)
+
+    def placed(self, base: KnowledgeBase, document: Document) -> list[Placed]:
+        """Return the pages of a document in a knowledge base: the page of the source, and the number it has."""
+        return in_order(document, base.orders, self.spec.seed + base.replicate)
 
     def pages(self, base: KnowledgeBase, document: Document, indices: Sequence[int]) -> list[str]:
         """Keys of recognised pages; none where the backend reads no images."""
         return [self.page(base, document, index) for index in indices] if base.ocr.reads_images else []
 
-    def document(self, base: KnowledgeBase, document: Document, pages: Sequence[str]) -> str:
+    def document(self, base: KnowledgeBase, document: Document, pages: Sequence[str], stop: int | None = None) -> str:
         """Key of one document's text in a knowledge base.
 
         Args:
             pages: keys of all its recognised pages; empty where the OCR backend reads no images.
+            stop: how many of the treatments of its text have acted; all.
         """
-        noises = [self.identity(noise) for noise in (*base.text_noise, *base.dosed_as)]
+        treatments = base.text_treatments[:stop]
+        identities = [self.identity(each) for each in (*treatments, *base.dosed_as)]
         source = (
             list(pages)
             if base.ocr.reads_images
@@ -97,16 +113,21 @@ class Keys(Scored):
         )
         finished = [self.identity(base.ocr)] if base.ocr.reads_images and base.ocr.finishing else []
         asked = [[_PLACING, q.pages, q.evidence, q.text] for q in self.placing(base, document)]
-        made = (noises, self._draws(base, noises), asked, self.files)
+        made = (identities, self._draws(base, (*treatments, *base.dosed_as)), asked, self.files)
         return key("document", source, document.name, *made, *finished, *again(base))
 
-    def _draws(self, base: KnowledgeBase, noises: Sequence[Any]) -> list[int] | None:
-        """Return what decides a knowledge base's draws; a clean one has none."""
-        return [_SEEDING, self.spec.seed + base.replicate] if noises else None
+    def correction(self, base: KnowledgeBase, correction: Correction, document_key: str) -> str:
+        """Key of the keys of a model's replies about the pages of a document."""
+        return key("correction", document_key, self.identity(correction), self.files, *again(base))
+
+    def _draws(self, base: KnowledgeBase, treatments: Sequence[Treatment]) -> list[int] | None:
+        """Return what decides a knowledge base's draws; one without noise has none."""
+        drawn = any(treatment.purpose == "noise" for treatment in treatments)
+        return [_SEEDING, self.spec.seed + base.replicate] if drawn else None
 
     def placing(self, base: KnowledgeBase, document: Document) -> tuple[Question, ...]:
         """Return the questions that decide where a document's noise goes; none where it goes everywhere."""
-        placed = any(noise.where != "everywhere" for noise in base.text_noise)
+        placed = any(getattr(noise, "where", "everywhere") != "everywhere" for noise in base.text_treatments)
         return self.inputs.about.get(document.name, ()) if placed else ()
 
     def measure(self, document_key: str, pages: Sequence[int], asked: Sequence[Question]) -> str:
@@ -190,7 +211,7 @@ class Keys(Scored):
         source: Sequence[Any],
         questions: Sequence[Question],
         metrics: Sequence[AnyMetric],
-        noises: Sequence[ImageNoise] = (),
+        noises: Sequence[ImageTreatment] = (),
     ) -> str:
         """Key of the scores of some questions, from the keys of the scored outputs.
 
@@ -202,14 +223,16 @@ class Keys(Scored):
         rules += [self.spec.seed, protocol.reply, self._facts]
         return key("scores", list(source), asked, [self.identity(metric) for metric in metrics], rules, self.files)
 
-    def _asked(self, questions: Sequence[Question], noises: Sequence[ImageNoise]) -> list[Any]:
+    def _asked(self, questions: Sequence[Question], noises: Sequence[ImageTreatment]) -> list[Any]:
         asked: list[Any] = [self.inputs.digests[question.id] for question in questions]
         if noises:
             now = [questioned(self.spec.benchmark, question, noises) for question in questions]
             asked = [asked, [other and other.answers for other in now]]
         return asked
 
-    def judging(self, source: Sequence[str], questions: Sequence[Question], noises: Sequence[ImageNoise] = ()) -> str:
+    def judging(
+        self, source: Sequence[str], questions: Sequence[Question], noises: Sequence[ImageTreatment] = ()
+    ) -> str:
         """Key of the keys of judges' replies about answers, from the keys of the prompts or trajectories."""
         judges = [[*judge.made_by, self.identity(judge.metric)] for judge in self.judges]
         return key("judging", list(source), self._asked(questions, noises), judges, self.spec.benchmark.scoring.reply)
@@ -248,7 +271,7 @@ class Keys(Scored):
         # a path counts by its content: the same files may have another path tomorrow
         written = json.loads(json.dumps(self.spec.resolved, default=lambda _: "a path"))
         bases = self.spec.knowledge_bases
-        made = [self.identity(stage) for b in bases for stage in (*b.image_noise, b.ocr, *b.text_noise)]
+        made = [self.identity(stage) for base in bases for stage in base.treatments]
         made += [self.identity(named.stage) for some in (self.spec.retrievers, self.spec.generators) for named in some]
         made += [self.agent(named.stage) for named in self.spec.agents]
         made += [self.identity(named.stage) for named in self.spec.systems]

@@ -202,7 +202,7 @@ def drawn_once(spec: Spec) -> Iterator[str]:
 
 def undosed(spec: Spec) -> Iterator[str]:
     """Yield a note where systems read noisy images that no engine of the spec reads: the noise has no dose."""
-    blind = [base.noise for base in spec.knowledge_bases if base.image_noise and not base.has_text]
+    blind = [base.noise for base in spec.knowledge_bases if not base.has_text]
     if spec.systems and blind:
         yield (
             f"no `ocr` reads the images of {named(list(dict.fromkeys(blind)))}: curves have no dose to be drawn over; "
@@ -216,7 +216,7 @@ def unreached(spec: Spec) -> Iterator[str]:
     Text noise, and the errors of an engine on clean images, leave the page images as they are: an agent that reads both
     can look past them.
     """
-    texts = [base for base in spec.knowledge_bases if base.noise_type != "none" and not base.image_noise]
+    texts = [base for base in spec.knowledge_bases if base.noise_type != "none" and not base.image_treatments]
     names = list(dict.fromkeys(base.noise for base in texts))
     if not names:
         return

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ohr.contracts import Generator
-from ohr.graph.cache_keys import Keys
+from ohr.contracts import Correction, Document, Generator
+from ohr.graph.cache_keys import Keys, again
 from ohr.graph.cells import (
     Cell,
     Search,
@@ -29,12 +29,13 @@ from ohr.graph.score_steps import ScoreSteps
 from ohr.keys import key
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
+from ohr.steps.answers.correcting import PrepareCorrection
 from ohr.steps.answers.floors_and_ceilings import CONDITIONS
 from ohr.steps.answers.judging import PreparePageJudging
 from ohr.steps.answers.page_scores import ScorePages
 from ohr.steps.answers.prompts import PreparePrompts
 from ohr.steps.documents.damage import MeasureDamage
-from ohr.steps.documents.make_document import MakeDocument
+from ohr.steps.documents.make_document import CorrectDocument, MakeDocument
 from ohr.steps.retrieval.retrieve import Retrieve
 from ohr.steps.retrieval.swap import SwapHits
 from ohr.work.step import Step
@@ -64,7 +65,8 @@ class _Compiler(ScoreSteps):
             found[search[0].name].append(search)
         for base in self.spec.knowledge_bases:
             known = self.inputs.by_name
-            pages = add_pages(self.graph, self.keys, base, {name: range(known[name].pages) for name in known})
+            read = {name: range(len(self.keys.read_order(base, document))) for name, document in known.items()}
+            pages = add_pages(self.graph, self.keys, base, read)
             documents = self.made[base.name] = self.documents(base, pages)
             scored = self.page_scores(base, documents)
             lost = self.damage(base, documents)
@@ -87,14 +89,30 @@ class _Compiler(ScoreSteps):
         seed, made = self.spec.seed + base.replicate, {}
         for name, document in self.inputs.by_name.items():
             work = MakeDocument(self.spec.benchmark, base, document, seed, self.keys.placing(base, document))
-            key = self.keys.document(base, document, pages[name])
-            made[name] = self.graph.add(Step(work, (key,), tuple(pages[name]))).key
+            starts = [place for place, each in enumerate(base.text_treatments) if isinstance(each, Correction)]
+            stops = [*starts, None]
+            key = self.keys.document(base, document, pages[name], stops[0])
+            made[name] = self.graph.add(Step(replace(work, stop=stops[0]), (key,), tuple(pages[name]))).key
+            for start, stop in zip(starts, stops[1:], strict=True):
+                asked = self.correction(base, document, start, made[name])
+                key = self.keys.document(base, document, pages[name], stop)
+                correct = CorrectDocument(base, document, seed, work.questions, start, stop)
+                made[name] = self.graph.add(Step(correct, (key,), (made[name], asked))).key
         return made
+
+    def correction(self, base: KnowledgeBase, document: Document, start: int, made: str) -> str:
+        """Add the step that asks a model about the pages of a document; returns its key."""
+        correction = base.text_treatments[start]
+        assert isinstance(correction, Correction)
+        made_by = (self.keys.identity(correction.model), self.keys.files, *again(base))
+        work = PrepareCorrection(base.name, document, correction, made_by)
+        return self.graph.add(Step(work, (self.keys.correction(base, correction, made),), (made,))).key
 
     def damage(self, base: KnowledgeBase, documents: dict[str, str]) -> tuple[str, ...]:
         if not base.has_text:
             return ()
-        cuts, edited = self.spec.benchmark.scoring.segment_chinese, bool(base.text_noise)
+        edited = any(each.keeps_edits for each in base.text_treatments)
+        cuts = self.spec.benchmark.scoring.segment_chinese
         return tuple(
             self.graph.add(
                 Step(
@@ -289,4 +307,4 @@ class _Compiler(ScoreSteps):
 
 def reference_base(condition: str) -> KnowledgeBase:
     """Return the knowledge base of a reference condition: none, under the condition's name."""
-    return KnowledgeBase(condition, condition, (), GroundTruth(), ())
+    return KnowledgeBase(condition, condition, (GroundTruth(),))

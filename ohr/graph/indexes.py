@@ -82,15 +82,17 @@ def add_source(
     """
     base, chunker, retriever = search
     texts = tuple(documents[name] for name in scope.names)
-    pages = tuple(document.pages for document in scope.documents)
+    placed = [keys.placed(base, document) for document in scope.documents]
+    pages = tuple(map(len, placed))
     if chunker is not None:
         texts = tuple(_chunks(graph, keys, base, chunker.stage, name, documents[name]) for name in scope.names)
         index = keys.index(texts, (), retriever)
         return Source(Searched(retriever, base.name, scope.name, index, pages), texts)
     images = add_images(graph, keys, base, scope.documents)
+    numbers = tuple(tuple(page.number for page in every) for every in placed)
     alone = isinstance(retriever, PageRetriever)
     index = keys.index(() if alone else texts, images, retriever)
-    searched = Searched(retriever, base.name, scope.name, index, pages, scope.names)
+    searched = Searched(retriever, base.name, scope.name, index, pages, scope.names, numbers)
     return Source(searched, texts, images, texts if alone else ())
 
 
@@ -103,8 +105,8 @@ def add_images(graph: Graph, keys: Keys, base: KnowledgeBase, documents: Sequenc
     """Add the steps that distort the page images of documents; returns their keys."""
     recipe = keys.images(base)
     pages = [
-        recipe.page(document, index, keys.inputs.leaf(document, images=True))
+        recipe.page(document, page.place, keys.inputs.leaf(document, images=True))
         for document in documents
-        for index in range(document.pages)
+        for page in recipe.placed(document)
     ]
     return tuple(graph.add(Step(RenderPage(page, base.name), (page.key,))).key for page in pages)

@@ -17,7 +17,7 @@ def add_pages(
     """Add the steps that read pages of some documents, in batches over documents as large as the engine takes.
 
     Args:
-        wanted: indices of pages, by the name of their document.
+        wanted: places of pages in the order in which the engine gets them, by the name of their document.
 
     Returns:
         the keys of these pages, by document; none where the backend reads no images.
@@ -29,10 +29,12 @@ def add_pages(
     for name, indices in wanted.items():
         document = keys.inputs.by_name[name]
         leaf = keys.inputs.leaf(document, images=True)
-        read = range(document.pages) if base.ocr.reads_documents else indices
+        placed = keys.read_order(base, document)
+        read = range(len(placed)) if base.ocr.reads_documents else indices
         own = {index: keys.page(base, document, index) for index in read}
         found[name] = [own[index] for index in indices]
-        images = {key: recipe.page(document, index, leaf) for index, key in own.items() if key not in graph.steps}
+        new = {key: placed[index].place for index, key in own.items() if key not in graph.steps}
+        images = {key: recipe.page(document, place, leaf) for key, place in new.items()}
         if not base.ocr.reads_documents:
             pages |= images
         elif images:

@@ -40,7 +40,8 @@ def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[s
         located = key(
             "located", LOCATE_VERSION, system.stage.top_k, system.stage.first_page, *map(list, (unique, searched, ids))
         )
-        step = LocateContexts(system.stage, system.name, base.name, batch, places)
+        images = keys.images(base) if base.orders else None
+        step = LocateContexts(system.stage, system.name, base.name, batch, places, images)
         graph.add(Step(step, (located,), (*unique, *searched)))
         batches.append(Batch(batch, hits=located, episodes=given))
     return batches
@@ -78,9 +79,9 @@ def _system(keys: Keys, work: SystemWork, documents: Mapping[str, str]) -> tuple
     recipe = None if system.stage.documents == "text" else keys.images(base)
     texts = () if recipe else tuple(documents.values())
     pages = (
-        recipe.page(document, index, inputs.leaf(document, images=True)).key
+        recipe.page(document, page.place, inputs.leaf(document, images=True)).key
         for document in (inputs.documents if recipe else ())
-        for index in range(document.pages)
+        for page in (recipe.placed(document) if recipe else ())
         if recipe
     )
     ingested = _ingested(keys, work, texts, list(pages))

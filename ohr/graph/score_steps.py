@@ -53,7 +53,7 @@ class ScoreSteps:
         """Add the steps that judge and score the answers to some questions; returns the batch with their keys."""
         metrics, asked = [*self.keys.answer_metrics.values()], self.asked(batch.questions)
         cases = any(isinstance(metric, CaseMetric | CaseJudgeMetric) for metric in metrics)
-        noises = tuple(acting(cell.read.image_noise))
+        noises = tuple(each for each in acting(cell.read.image_treatments) if each.purpose == "noise")
         source = (batch.prompts.key,) if batch.prompts else tuple(dict.fromkeys(batch.episodes.values()))
         places = {name: place for place, name in enumerate(source)}
         episodes = tuple(places[batch.episodes[q.id]] for q in asked) if batch.episodes else ()

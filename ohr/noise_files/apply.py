@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.contracts import Image, ImageNoise, Question, TextNoise
+from ohr.contracts import Image, ImageTreatment, Medium, Question, Treatment
 from ohr.engine.executors.base import Executor, run_each
 from ohr.engine.progress import Progress, counting
 from ohr.engine.setup import Setup
@@ -19,16 +19,16 @@ from ohr.files import documents, images, ohrbench_json, pdf
 from ohr.files.lazy import page_images
 from ohr.messages.wording import counted, named
 from ohr.results.folder.replace import filled
-from ohr.spec.fragment import Family, NoiseChain
+from ohr.spec.fragment import NoiseChain
 from ohr.steps.documents.page_images import OtherPages, distort
-from ohr.steps.documents.perturb import perturb
+from ohr.steps.documents.treat import TreatedPages, treat
 from ohr.text.words import words
 
-FORMS: Mapping[Family, tuple[str, ...]] = {
-    "text_noise": documents.SUFFIXES,
-    "image_noise": (".pdf", *images.SUFFIXES),
+FORMS: Mapping[Medium, tuple[str, ...]] = {
+    "text": documents.SUFFIXES,
+    "image": (".pdf", *images.SUFFIXES),
 }
-"""Suffixes of the files that each family of noise can be applied to."""
+"""Suffixes of the files that noise of texts and of images can be applied to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class FileTask:
     source: Path
     target: Path
     document: str
-    noises: Sequence[TextNoise] | Sequence[ImageNoise]
+    noises: Sequence[Treatment]
     questions: tuple[Question, ...]
     seed: int
     dpi: int
@@ -110,11 +110,11 @@ def apply(
     root = source if source.is_dir() else source.parent
     done = Applied()
     written = (Path(documents.LEDGER), Path(documents.SUMMARY))  # of noise that was applied before: ours replace them
-    fitting = [path for path in files if path.suffix.lower() in FORMS[chain.family] and path not in written]
+    fitting = [path for path in files if path.suffix.lower() in FORMS[chain.medium] and path not in written]
     done.left_alone = [str(path) for path in files if path not in set(fitting)]
     if not fitting:
-        wanted = ", ".join(FORMS[chain.family])
-        raise SpecError(f"{source}: nothing that {chain.family.replace('_', ' ')} can be applied to ({wanted})")
+        wanted = ", ".join(FORMS[chain.medium])
+        raise SpecError(f"{source}: nothing that {chain.medium} noise can be applied to ({wanted})")
     about: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         about[question.document].append(question)
@@ -153,41 +153,38 @@ def _refuse(source: Path, target: Path, chain: NoiseChain, questions: Sequence[Q
         raise SpecError(f"{target}: is inside {source}; give a folder beside it")
     placed = _placed(chain)
     if placed and not questions:
-        raise SpecError(f"where: {placed[0].where} depends on questions: name their file with --questions")
+        raise SpecError(f"where: {placed[0]} depends on questions: name their file with --questions")
 
 
-def _placed(chain: NoiseChain) -> list[TextNoise]:
-    return [noise for noise in chain.noises if isinstance(noise, TextNoise) and noise.where != "everywhere"]
+def _placed(chain: NoiseChain) -> list[str]:
+    places = (getattr(noise, "where", "everywhere") for noise in chain.noises)
+    return [place for place in places if place != "everywhere"]
 
 
 def lay(task: FileTask) -> dict[str, Any]:
     """Do a FileTask; gives what to count."""
     task.target.parent.mkdir(parents=True, exist_ok=True)
-    noises = task.noises
-    texts = [noise for noise in noises if isinstance(noise, TextNoise)]
-    if texts:
-        return _lay_text(task, texts)
-    return _lay_image(task, [noise for noise in noises if isinstance(noise, ImageNoise)])
+    distortions = [noise for noise in task.noises if isinstance(noise, ImageTreatment)]
+    return _lay_image(task, distortions) if distortions else _lay_text(task)
 
 
-def _lay_text(task: FileTask, noises: Sequence[TextNoise]) -> dict[str, int]:
+def _lay_text(task: FileTask) -> dict[str, int]:
     pages = documents.read(task.source, task.document)
-    made = perturb(pages, noises, task.questions, task.seed)
+    made = treat(TreatedPages.of(pages), task.noises, task.questions, task.seed)
     texts = {page.index: page.text for page in made.pages}
     structured = documents.is_structured(task.source)
     content = ohrbench_json.with_texts(task.source, texts) if structured else texts[0]
     marked = not structured and task.source.read_bytes().startswith(codecs.BOM_UTF8)
     task.target.write_bytes((codecs.BOM_UTF8 if marked else b"") + content.encode("utf-8", "replace"))
-    records = made.records()
     with task.ledger.open("w", encoding="utf-8") as opened:
-        for page, edits in zip(made.pages, records, strict=True):
+        for page, edits in zip(made.pages, made.ledgers, strict=True):
             for edit in edits:
                 opened.write(json.dumps({"document": task.document, "page": page.index, **edit}) + "\n")
     length = sum(len(words(page.text)) for page in pages)
-    return {"pages": len(pages), "edits": sum(map(len, records)), "aimed": made.aimed, "words": length}
+    return {"pages": len(pages), "edits": sum(map(len, made.ledgers)), "aimed": made.aimed, "words": length}
 
 
-def _lay_image(task: FileTask, noises: Sequence[ImageNoise]) -> dict[str, Any]:
+def _lay_image(task: FileTask, noises: Sequence[ImageTreatment]) -> dict[str, Any]:
     lost: list[str] = []
     pages = page_images(task.source, task.dpi)
 

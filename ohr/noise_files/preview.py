@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ohr.contracts import Edit, Image, ImageNoise, NoisyImage, OcrBackend, Page, TextNoise
+from ohr.contracts import Edit, Image, ImageTreatment, Medium, OcrBackend, Page, TreatedImage, Treatment
 from ohr.engine.executors.base import Executor, run_each
 from ohr.engine.progress import Progress, counting
 from ohr.engine.setup import Setup
@@ -16,9 +16,8 @@ from ohr.files.lazy import Made, page_images
 from ohr.messages.wording import counted
 from ohr.metrics.edit import edit_distance
 from ohr.noise_files.apply import FORMS
-from ohr.spec.fragment import Family
 from ohr.steps.documents.page_images import OtherPages, distort
-from ohr.steps.documents.perturb import perturb
+from ohr.steps.documents.treat import TreatedPages, treat
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +32,19 @@ class ImageTrial:
     index: int
     dpi: int
     seed: int
-    noise: ImageNoise | None
+    noise: ImageTreatment | None
     engine: OcrBackend | None
     width: int = 360
 
     @property
     def item(self) -> str:
         """Name of the work, for messages."""
-        return f"{self.noise.kind} {self.noise.severity:g}" if self.noise else "clean page"
+        return f"{self.noise.kind} {self.level:g}" if self.noise else "clean page"
+
+    @property
+    def level(self) -> float:
+        """The strength of its noise."""
+        return float(getattr(self.noise, self.noise.knob)) if self.noise else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +76,17 @@ class TextShown:
     edits: tuple[Edit, ...]
 
 
-def family_of(path: Path) -> Family:
-    """Return the family of noise that a file can take, by its suffix.
+def medium_of(path: Path) -> Medium:
+    """Return what a file holds, by its suffix: images or texts.
 
     Raises:
         DataError: there is no such file, or neither noise fits.
     """
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder: give one of its files' if path.is_dir() else 'no such file'}")
-    for family, suffixes in FORMS.items():
+    for medium, suffixes in FORMS.items():
         if path.suffix.lower() in suffixes:
-            return family
+            return medium
     wanted = ", ".join(suffix for suffixes in FORMS.values() for suffix in suffixes)
     raise DataError(f"{path}: give a page image, a PDF or a text ({wanted})")
 
@@ -90,7 +94,7 @@ def family_of(path: Path) -> Family:
 def try_image(trial: ImageTrial) -> ImageShown:
     """Do an ImageTrial."""
     pages = page_images(trial.path, trial.dpi)
-    made = NoisyImage(clean := _page(pages, trial))
+    made = TreatedImage(clean := _page(pages, trial))
     if trial.noise:
         others = OtherPages(pages.image, len(pages), trial.index)
         page = (trial.path.stem, trial.index)
@@ -109,7 +113,7 @@ def _page(pages: Made, trial: ImageTrial) -> Image:
     return pages.image(trial.index)
 
 
-def _detail(made: NoisyImage, clean: tuple[int, ...], size: tuple[int, int]) -> Image:
+def _detail(made: TreatedImage, clean: tuple[int, ...], size: tuple[int, int]) -> Image:
     """Cut out the surroundings of one point of the page, wherever the distortion moved it."""
     point = np.array([0.3 * clean[1], 0.3 * clean[0], 1.0])
     x, y, w = (np.eye(3) if made.homography is None else made.homography) @ point
@@ -139,7 +143,7 @@ def try_images(trials: Sequence[ImageTrial], executor: Executor, progress: Progr
     ]
 
 
-def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) -> list[TextShown]:
+def try_texts(path: Path, index: int, noises: Sequence[Treatment], seed: int) -> list[TextShown]:
     """Lay each noise on one page of a text file (JSON: pages by index; else the whole file).
 
     Raises:
@@ -152,14 +156,16 @@ def try_texts(path: Path, index: int, noises: Sequence[TextNoise], seed: int) ->
         numbers = ", ".join(str(page.index) for page in pages[:10])
         there = f"page {numbers}{', ...' if len(pages) > 10 else ''}" if pages else "none"
         raise DataError(f"{path}: no page {index}: it has {there}")
-    placed = next((noise.where for noise in noises if noise.where != "everywhere"), None)
+    places = (getattr(noise, "where", "everywhere") for noise in noises)
+    placed = next((place for place in places if place != "everywhere"), None)
     if placed:
         raise SpecError(
             f"where: {placed} depends on questions, and a preview has none: use `ohr noise apply --questions`"
         )
     shown = []
     for noise in noises:
-        made = perturb([Page(path.stem, index, chosen[0].text)], [noise], (), seed)
+        treated = treat(TreatedPages.of([Page(path.stem, index, chosen[0].text)]), [noise], (), seed)
+        edits = tuple(Edit(**{name: edit[name] for name in Edit._fields}) for edit in treated.ledgers[0])
         rate = float(getattr(noise, noise.knob))
-        shown.append(TextShown(noise.kind, rate, chosen[0].text, made.pages[0].text, made.ledgers[0][0]))
+        shown.append(TextShown(noise.kind, rate, chosen[0].text, treated.pages[0].text, edits))
     return shown

@@ -2,19 +2,19 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import nan
 from typing import Any
 
 from ohr.results.derived.copies import copies_of_clean
 from ohr.results.run import Run
+from ohr.spec.treatments import recorded_engine, recorded_treatments
 
 PLAIN = "as they are"
 """Pages without noise, in words."""
 
 _NO_ENGINE = "ground_truth"
 _RECORDED = "precomputed"  # results of whichever engine: the kind says nothing
-_KNOBS = ("severity", "level", "rate")
 
 
 def read_settings(run: Run) -> dict[str, dict[str, str]]:
@@ -23,12 +23,11 @@ def read_settings(run: Run) -> dict[str, dict[str, str]]:
     labels, bases = dict[str, str](), dict[str, Mapping[str, Any]]()
     copies = copies_of_clean(run)
     for base in run.manifest["spec"].get("knowledge_bases", ()):
-        engine = base.get("ocr", {}) if base.get("condition") not in copies else {}
+        engine = recorded_engine(base) if base.get("condition") not in copies else {}
         if "condition" in base and engine.get("kind", _NO_ENGINE) != _NO_ENGINE and not base.get("again_of"):
-            rest = json.dumps(
-                {name: base.get(name) for name in ("image_noise", "text_noise", "retrievers", "target")}, sort_keys=True
-            )
-            labels[rest] = _label([*(base.get("image_noise") or ()), *(base.get("text_noise") or ())])
+            others = [each for each in recorded_treatments(base) if each.family != "ocr"]
+            rest = json.dumps([others, *(base.get(name) for name in ("retrievers", "target"))], sort_keys=True)
+            labels[rest] = " + ".join(each.label for each in others) or PLAIN
             key = json.dumps(engine, sort_keys=True)
             bases.setdefault(key, base)
             groups[rest].setdefault(key, base["condition"])
@@ -45,26 +44,12 @@ def _names(bases: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Name each engine by its kind, or where that says too little by its knowledge base, or else by its condition."""
     names = {}
     for key, base in bases.items():
-        kind = base["ocr"]["kind"]
+        kind = recorded_engine(base)["kind"]
         names[key] = base["name"] if kind == _RECORDED else kind
     for field in ("name", "condition"):
         taken = Counter(names.values())
         names = {key: bases[key][field] if taken[name] > 1 else name for key, name in names.items()}
     return names
-
-
-def _label(noises: Sequence[Mapping[str, Any]]) -> str:
-    """Name a chain of noises by its kinds, each with its knob."""
-    named_noises = (
-        " ".join(
-            [
-                str(noise.get("kind")).replace("_", " "),
-                *(str(noise[knob]) for knob in _KNOBS if noise.get(knob) is not None),
-            ][:2]
-        )
-        for noise in noises
-    )
-    return " + ".join(named_noises) or PLAIN
 
 
 def page_seconds(run: Run, settings: Mapping[str, Mapping[str, str]]) -> dict[str, float]:

@@ -11,6 +11,7 @@ from ohr.results.folder.prices import PriceList, read_prices
 from ohr.results.folder.run_folder import Status, headlines, read_finished, read_manifest, run_id, status
 from ohr.results.folder.tags import read_tags
 from ohr.results.tables.read_table import read_columns, read_rows
+from ohr.spec.treatments import recorded_engine
 
 if TYPE_CHECKING:
     import pyarrow
@@ -131,7 +132,8 @@ class Run:
     def engines(self) -> Mapping[str, str]:
         """The kind of each condition's OCR engine; a condition that the manifest does not describe has none."""
         bases = self.manifest["spec"].get("knowledge_bases", ())
-        return {base["condition"]: base["ocr"]["kind"] for base in bases if "condition" in base and "ocr" in base}
+        engines = {base["condition"]: recorded_engine(base) for base in bases if "condition" in base}
+        return {condition: engine["kind"] for condition, engine in engines.items() if engine}
 
     @cached_property
     def agent_labels(self) -> dict[str, str]:

@@ -95,7 +95,7 @@ def _condition(part: BasePart, keys: Keys, system: System, session: Session, out
         folder = home / "documents"
         folder.mkdir(parents=True, exist_ok=True)
         dpi = getattr(inputs.benchmark, "dpi", None)
-        hand_over(folder, system, inputs.documents, texts, image, *([dpi] if dpi else []))
+        hand_over(folder, system, inputs.documents, texts, image, recipe, *([dpi] if dpi else []))
         (home / DIGEST).write_text(digest(folder) + "\n", encoding="utf-8")
         asked = {plain(question.text): question for question in reversed([inputs.questions[at] for at in inputs.asked])}
         lines = [json.dumps({"id": q.id, "question": q.text}, ensure_ascii=False) for q in reversed(asked.values())]

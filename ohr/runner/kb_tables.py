@@ -1,7 +1,7 @@
 """Tables of knowledge bases: writes the rows of one when its steps are settled."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -98,11 +98,17 @@ class KnowledgeBaseTables:
                 self.ledger.warn(sentence(self._misplaced))
         # without any ground truth its text is read by nobody, so no page of it is lost
         unread = self.inputs.is_bare and base.ocr.kind == "ground_truth"
-        self.failed[base.name] = set() if unread else failed_questions(questions, sums.asked)
+        self.failed[base.name] = set() if unread else failed_questions(questions, [*sums.asked, *self._left_out(base)])
         cell, scores = Cell("page", base), kb_scores(questions, sums.doses, self.failed[base.name])
         self._add_pages(cell, part, scores)
         self.add_scores(cell, range(len(questions)), scores)
         self.counts[base.name] = Counts(sums.edits, sums.aimed, sums.failed)
+
+    def _left_out(self, base: KnowledgeBase) -> Iterator[Page]:
+        """Yield the pages that noise has left out: they are lost, but nothing failed."""
+        for document in self.inputs.documents if base.orders else ():
+            numbers = {page.number for page in self.keys.placed(base, document)}
+            yield from (Page(document.name, index, "") for index in range(document.pages) if index not in numbers)
 
     def _add_pages(self, cell: Cell, part: BasePart, scores: Scores) -> None:
         """Add the scores of pages to those of a knowledge base, and write what judges replied."""

@@ -10,7 +10,7 @@ from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import BasePart
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.documents.make_document import read_pages
-from ohr.steps.documents.perturb import perturb
+from ohr.steps.documents.treat import TreatedPages, treat
 from ohr.text.tokens import count_tokens
 
 _PAGES = 40
@@ -90,7 +90,7 @@ class Growth:
             else:
                 about = inputs.about.get(document.name, ())
                 seed = self.keys.spec.seed + base.replicate
-                noisy = perturb(clean, base.text_noise, about, seed, base.dosed_as).pages
+                noisy = treat(TreatedPages.of(clean), base.text_treatments, about, seed, base.dosed_as).pages
             yield clean, noisy
             left -= len(clean)
             if left <= 0:

@@ -15,7 +15,7 @@ from unicodedata import category
 from pydantic import BaseModel, BeforeValidator, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
-from ohr.contracts import Stage, yaml_keys
+from ohr.contracts import Stage, Treatment, yaml_keys
 from ohr.errors import PluginError
 from ohr.messages.variables import VARIABLE, FilledPath, fill
 from ohr.messages.wording import quoted
@@ -94,7 +94,8 @@ class Builder:
         plugin = self._find(family, keys, where)
         if plugin is None:
             return []
-        aimed = {key: keys[key] for key in Aim.model_fields if key in keys and family.endswith("_noise")}
+        is_noise = issubclass(plugin, Treatment) and plugin.purpose == "noise"
+        aimed = {key: keys[key] for key in Aim.model_fields if key in keys and is_noise}
         own = {key: value for key, value in keys.items() if key not in aimed}
         swept = sizes(plugin, own) | sizes(Aim, aimed)
         wrong = list(faults_of_aim(aimed, own, plugin)) if aimed else []
@@ -108,12 +109,6 @@ class Builder:
             if stage and (aim or not aimed):
                 found.append(Built(stage, [(key, chosen[key]) for key in at], aim))
         return found
-
-    def chain(self, family: str, entry: Any, where: Where) -> list[list[Built]]:
-        """Build one mapping, or a list of noises that are applied in order; returns the variants of each."""
-        if isinstance(entry, Mapping):
-            return [self.spread(family, entry, where)]
-        return [self.spread(family, keys, (*where, place)) for place, keys in enumerate(entry)]
 
     def named(self, family: str, entries: Sequence[tuple[Where, Mapping[str, Any]]]) -> tuple[Named[Any], ...]:
         """Build named plugins; each entry may have a `name`, by default its kind, and swept values are added."""

@@ -6,16 +6,15 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from ohr.contracts import ImageTreatment
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built, fault_of_name, repeats
-from ohr.spec.file_keys import KnowledgeBaseEntry
 from ohr.spec.model import MOST, KnowledgeBase, Target
+from ohr.spec.read_treatments import Slot, read_treatments
 from ohr.spec.source import Note, Where
 from ohr.spec.sweep import Swept, fault_of_size, shown, suffix
-
-Slot = tuple[str, int]
-"""A place in the making of a knowledge base: a noise of `image_noise` or `text_noise`, or `ocr`."""
+from ohr.spec.treatments import KnowledgeBaseEntry
 
 
 def knowledge_bases(
@@ -66,69 +65,72 @@ def _draws(
     builder: Builder, entry: KnowledgeBaseEntry, where: Where, is_seen: bool, replicates: int
 ) -> Iterator[KnowledgeBase]:
     """Spread one entry over its sweeps and replicates; `is_seen`: every retriever that is used reads images."""
-    slots, note = _slots(builder, entry, where), builder.note
+    before, note = len(builder.notes), builder.note
+    slots = read_treatments(builder, entry, where)
     misfits = [note((*where, *key), message) for key, message in _misfits(slots, builder.registry, is_seen)]
-    fields = {slot: [field for built in found[:1] for field, _ in built.swept] for slot, found in slots.items()}
-    factors = {".".join([*map(str, slot), *fields[slot]]): len(found) for slot, found in slots.items()}
-    if misfits or note(where, fault_of_size(factors, "conditions")):
+    fields = {slot: [field for built in variants[:1] for field, _ in built.swept] for slot, variants in slots.items()}
+    factors = {".".join([*map(str, slot), *fields[slot]]): len(variants) for slot, variants in slots.items()}
+    if misfits or note(where, fault_of_size(factors, "conditions")) or len(builder.notes) > before:
         return
-    place = list(slots).index(("ocr", 0))
     for chosen in product(*slots.values()):
-        noises = [built for built in chosen if built.stage.family != "ocr"]
+        others = [built for built in chosen if built.stage.family != "ocr"]
         swept = [pair for built in chosen for pair in built.swept]
-        kinds = [built.stage.kind for built in chosen if not (noises and built.stage.kind == "ground_truth")]
+        kinds = [built.stage.kind for built in chosen if not (others and built.stage.kind == "ground_truth")]
         label = "+".join(kinds) if entry.name is None else entry.name
-        knob, value, rest = _knob(noises, swept)
-        aims = [(built.aim, slot) for slot, built in zip(slots, chosen, strict=True) if built.aim]
-        target = next((Target(aim.measure, aim.value, aim.target_source, *slot) for aim, slot in aims), None)
+        knob, value, rest = _knob([built for built in others if built.stage.purpose == "noise"], swept)
+        treatments = tuple(built.stage for built in chosen)
         condition = label + suffix(swept)
         note((*where, "name"), fault_of_name(condition))
-        # without strength, or without noise, every draw is the same
-        draws = replicates if any(getattr(built.stage, built.stage.knob) for built in noises) else 1
+        # where nothing is drawn, every draw is the same
+        draws = replicates if any(stage.draws for stage in treatments) else 1
         for draw in range(draws):
             yield KnowledgeBase(
                 condition=condition,
                 noise=label + rest,
-                image_noise=tuple(built.stage for built in chosen[:place]),
-                ocr=chosen[place].stage,
-                text_noise=tuple(built.stage for built in chosen[place + 1 :]),
+                treatments=treatments,
                 knob=knob,
                 knob_value=value,
                 replicate=draw,
                 replicates=draws,
                 retrievers=None if entry.retrievers is None else tuple(entry.retrievers),
-                target=target,
+                target=_target(chosen),
             )
 
 
-def _slots(builder: Builder, entry: KnowledgeBaseEntry, where: Where) -> dict[Slot, list[Built]]:
-    """Build the variants of each noise and of the engine, in the order in which they act."""
-    families = ("image_noise", "ocr", "text_noise")
-    chains = {family: builder.chain(family, getattr(entry, family), (*where, family)) for family in families}
-    return {(family, place): built for family, chain in chains.items() for place, built in enumerate(chain)}
+def _target(chosen: Sequence[Built]) -> Target | None:
+    for place, built in enumerate(chosen):
+        if aim := built.aim:
+            before = [each.stage.family for each in chosen[:place]].count(built.stage.family)
+            return Target(aim.measure, aim.value, aim.target_source, built.stage.family, before)
+    return None
 
 
 def _misfits(slots: Mapping[Slot, Sequence[Built]], registry: Registry, is_seen: bool) -> Iterator[Note]:
     """Yield what does not fit together in an entry, and at which of its keys."""
-    image = ("image_noise",)
-    aimed = [family for (family, _), variants in slots.items() if any(built.aim for built in variants)]
+    first = {slot: variants[0].stage for slot, variants in slots.items() if variants}
+    aimed = [slot for slot, variants in slots.items() if any(built.aim for built in variants)]
     if len(aimed) > 1:
         yield (), "only one noise of a knowledge base can have a target"
-    if not any(family == "image_noise" for family, _ in slots):
+    images = [(slot, stage) for slot, stage in first.items() if isinstance(stage, ImageTreatment)]
+    engines = [built.stage for slot, stage in first.items() if stage.family == "ocr" for built in slots[slot]]
+    if not images or not engines:
         return
-    blind = any(not built.stage.reads_images for built in slots["ocr", 0])
+    slot, stage = images[0]
+    place = slot if slot[0] == "treatments" else slot[:1]
+    blind = any(not engine.reads_images for engine in engines)
     if blind and not is_seen:
         plugins: dict[str, Any] = {kind: registry.load("ocr", kind) for kind in registry.names("ocr")}
         # of engines made of others, what they read depends on the parts
-        engines = [kind for kind, each in plugins.items() if each.reads_images and each.reads_original is not True]
-        example = f"an `ocr` that reads images, such as {', '.join(engines)}"
-        yield image, f"image noise needs {example}, or retrievers and agents that all read images"
-    elif blind and "image_noise" in aimed:
-        yield image, "a target needs an `ocr` that reads the images: the dose is of text"
-    original = [built.stage.kind for built in slots["ocr", 0] if built.stage.reads_original]
+        reading = [kind for kind, each in plugins.items() if each.reads_images and each.reads_original is not True]
+        example = f"an `ocr` that reads images, such as {', '.join(reading)}"
+        what = "image noise" if stage.purpose == "noise" else stage.kind
+        yield place, f"{what} needs {example}, or retrievers and agents that all read images"
+    elif blind and any(isinstance(first[slot], ImageTreatment) for slot in aimed if slot in first):
+        yield place, "a target needs an `ocr` that reads the images: the dose is of text"
+    original = [engine.kind for engine in engines if engine.reads_original]
     if original:
         message = f"cannot reach `ocr: {original[0]}`, which reads the documents' own files and not their page images"
-        yield image, message
+        yield place, message
 
 
 def _knob(noises: Sequence[Built], swept: Swept) -> tuple[str | None, Any, str]:
@@ -141,7 +143,7 @@ def _knob(noises: Sequence[Built], swept: Swept) -> tuple[str | None, Any, str]:
     aims = [(f"target_{built.aim.measure}", built.aim.value) for built in noises if built.aim]
     knobs = [pair for built in noises for pair in built.swept if pair[0] == built.stage.knob]
     numbers = [pair for pair in swept if isinstance(pair[1], int | float) and not isinstance(pair[1], bool)]
-    fixed = [(built.stage.knob, getattr(built.stage, built.stage.knob)) for built in noises]
+    fixed = [(knob, getattr(built.stage, knob)) for built in noises if (knob := built.stage.knob)]
     chosen: tuple[str | None, Any] = (*aims, *knobs, *numbers, *fixed, (None, None))[0]
     rest = list(swept)
     if chosen in rest:

@@ -155,13 +155,3 @@ class SpecFile(_Keys):
     ] = {}
     currency: Annotated[str, Field(max_length=20, description="Of the prices, as tables write it.")] = ""
     plugins: Annotated[list[str], Field(description="Plugin files, loaded with --trust-plugins only.")] = []
-
-
-class KnowledgeBaseEntry(_Keys):
-    """The keys of one entry of `knowledge_bases`."""
-
-    name: Annotated[str | None, Field(description="By default its noise and OCR engine.")] = None
-    image_noise: Annotated[dict[str, Any] | list[dict[str, Any]], Field(description="Distorts page images.")] = []
-    ocr: Annotated[dict[str, Any], Field(description="Reads the pages.")] = {"kind": "ground_truth"}
-    text_noise: Annotated[dict[str, Any] | list[dict[str, Any]], Field(description="Edits the text.")] = []
-    retrievers: Annotated[list[str] | None, Field(description="Names of the retrievers to use; all.")] = None

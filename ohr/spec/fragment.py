@@ -1,26 +1,25 @@
-"""Noise by itself, written as under `text_noise` or `image_noise`: on a command line, or in a file."""
+"""Noise by itself, written as in a knowledge base: on a command line, or in a file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from ohr.contracts import ImageNoise, TextNoise
+from ohr.contracts import Correction, Medium, PageOrder, Treatment
 from ohr.errors import SpecError
 from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
-from ohr.spec.build import Builder
+from ohr.spec.build import Builder, Built
 from ohr.spec.source import Source, Where, parse, read_text
-
-Family = Literal["text_noise", "image_noise"]
+from ohr.spec.treatments import SHORT
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseChain:
-    """Noises of one family, applied in order."""
+    """Treatments of images or of texts, noise as a rule, applied in order."""
 
-    family: Family
-    noises: tuple[TextNoise, ...] | tuple[ImageNoise, ...]
+    medium: Medium
+    noises: tuple[Treatment, ...]
 
 
 def read_noise(given: str, registry: Registry | None = None) -> NoiseChain:
@@ -28,7 +27,7 @@ def read_noise(given: str, registry: Registry | None = None) -> NoiseChain:
 
     Args:
         given: YAML, such as `{kind: formatting, rate: 0.3}`, or the name of a file with it. The noise may be alone,
-            in a list, or under `text_noise` or `image_noise`.
+            in a list, or under the key that a knowledge base has for it.
         registry: the plugins that may be named; the installed ones.
 
     Raises:
@@ -38,25 +37,29 @@ def read_noise(given: str, registry: Registry | None = None) -> NoiseChain:
     source = parse(read_text(Path(given)), given) if is_file else parse(given, "--noise")
     builder = Builder(source, registry or Registry())
     where, entry = _entry(source)
-    family = _family(builder, entry, where)
-    chain = builder.chain(family, entry, where) if family else []
+    chain = list(_chain(builder, entry, where))
     builder.refuse()
-    assert family is not None  # as it has no faults
     if any(built.aim for variants in chain for built in variants):
         raise SpecError(f"{source.file}: a target is found for a spec, by its questions: see `ohr noise calibrate`")
     if any(len(variants) != 1 for variants in chain):
         swept = sorted({name for variants in chain for built in variants for name, _ in built.swept})
         raise SpecError(f"{source.file}: one level at a time: give {', '.join(swept)} one value")
-    return NoiseChain(family, tuple(variants[0].stage for variants in chain))
+    stages = tuple(variants[0].stage for variants in chain)
+    whole = [stage.kind for stage in stages if isinstance(stage, PageOrder | Correction)]
+    if whole:
+        raise SpecError(f"{source.file}: {whole[0]} is about whole documents, and is for a knowledge base only")
+    if len({stage.takes for stage in stages}) > 1:
+        raise SpecError(f"{source.file}: either noise of images or of texts: they are made from different things")
+    return NoiseChain(stages[0].takes, stages)
 
 
 def _entry(source: Source) -> tuple[Where, Any]:
     data: Any = source.data
     where: Where = ()
     if isinstance(data, Mapping):
-        named = [name for name in ("text_noise", "image_noise") if name in data]
+        named = [name for name in (*SHORT, "treatments") if name in data and name != "ocr"]
         if len(named) == 2:
-            raise SpecError(f"{source.file}: either text_noise or image_noise: they are made from different things")
+            raise SpecError(f"{source.file}: either {named[1]} or {named[0]}: they are made from different things")
         if named:
             where, data = (named[0],), data[named[0]]
     if isinstance(data, Mapping) and data:
@@ -67,12 +70,13 @@ def _entry(source: Source) -> tuple[Where, Any]:
     raise SpecError(f"{source.file}: must be {wanted} (got {quoted(data)})")
 
 
-def _family(builder: Builder, entry: Any, where: Where) -> Family | None:
-    kind = (entry[0] if isinstance(entry, list) else entry).get("kind")
-    families: tuple[Family, ...] = ("text_noise", "image_noise")
-    for family in families:
-        if kind in builder.registry.names(family) and where in ((), (family,)):
-            return family
-    allowed = [name for family in families for name in builder.registry.names(family)]
-    builder.note((*where, "kind"), f"{choices(str(kind), allowed)} (got {quoted(kind)})")
-    return None
+def _chain(builder: Builder, entry: Any, where: Where) -> Iterator[list[Built]]:
+    """Build each treatment of a chain; a key with the name of a family allows no other."""
+    kinds = {kind: families[0] for kind, families in builder.registry.treatments().items() if families[0] != "ocr"}
+    for place, keys in enumerate(entry if isinstance(entry, list) else [entry]):
+        here = (*where, place) if isinstance(entry, list) else where
+        kind = keys.get("kind")
+        if kind in kinds and where in ((), ("treatments",), (kinds[kind],)):
+            yield builder.spread(kinds[kind], keys, here)
+        else:
+            builder.note((*here, "kind"), f"{choices(str(kind), list(kinds))} (got {quoted(kind)})")

@@ -5,13 +5,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Benchmark, ImageNoise
+from ohr.contracts import Benchmark, Treatment
 from ohr.errors import DataError, SpecError
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder
 from ohr.spec.file_keys import QuestionFilter
 from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.source import Source
+from ohr.spec.treatments import recorded_treatments
 
 
 class RecordedSpec:
@@ -40,14 +41,12 @@ class RecordedSpec:
         made: Benchmark = self._builder.alone("benchmark", self._spec["benchmark"])
         return made
 
-    def image_noise(self, condition: str) -> tuple[ImageNoise, ...]:
-        """Return the image noises of a condition, in the order in which they act.
+    def treatments(self, condition: str) -> tuple[Treatment, ...]:
+        """Return the treatments of a condition, in the order in which they act.
 
         Raises: as `benchmark`.
         """
-        return tuple(
-            self._builder.alone("image_noise", keys) for keys in self._base(condition).get("image_noise") or ()
-        )
+        return _treatments(self._builder, self._base(condition))
 
     def seed(self, condition: str) -> int:
         """Return the seed of a condition's first draw."""
@@ -112,10 +111,12 @@ def _drawn(builder: Builder, name: str, keys: Mapping[str, Any]) -> KnowledgeBas
     return KnowledgeBase(
         name,
         name,
-        tuple(builder.alone("image_noise", noise) for noise in keys["image_noise"]),
-        builder.alone("ocr", keys["ocr"]),
-        tuple(builder.alone("text_noise", noise) for noise in keys["text_noise"]),
+        _treatments(builder, keys),
         replicate=keys["replicate"],
         retrievers=None if keys["retrievers"] is None else tuple(keys["retrievers"]),
         again_of=keys.get("again_of"),
     )
+
+
+def _treatments(builder: Builder, base: Mapping[str, Any]) -> tuple[Treatment, ...]:
+    return tuple(builder.alone(each.family, each.keys) for each in recorded_treatments(base))

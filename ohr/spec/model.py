@@ -13,10 +13,11 @@ from ohr.contracts import (
     Benchmark,
     Chunker,
     Generator,
-    ImageNoise,
+    ImageTreatment,
+    PageOrder,
     Stage,
     System,
-    TextNoise,
+    Treatment,
 )
 from ohr.prices import Price
 from ohr.spec.file_keys import (
@@ -30,6 +31,7 @@ from ohr.spec.file_keys import (
     Measurement,
     QuestionFilter,
 )
+from ohr.spec.treatments import Recorded, written_treatments
 
 S = TypeVar("S")
 
@@ -45,8 +47,8 @@ class Target:
 
     Args:
         source: the questions that count: `all`, an evidence source, or `multimodal`.
-        family: `image_noise` or `text_noise`: the chain with the noise whose strength is looked for.
-        place: its place there.
+        family: of the noise whose strength is looked for.
+        place: its place among the treatments of that family.
     """
 
     measure: Measure
@@ -104,28 +106,27 @@ class KnowledgeBase:
     Args:
         condition: what it is a draw of; its draws are pooled. Any text: nothing is read out of it.
         noise: name of the entry it came from; the conditions of one entry make a curve.
+        treatments: what happens to its pages, in order; exactly one is an OCR engine.
         knob: name of the field that sets the strength, and its value; None where there is no noise.
         replicate: number of the draw, from 0; it is added to the seed.
         replicates: draws of the condition.
         retrievers: names of the retrievers it is limited to, None for all.
         target: the dose it is to have; until it is calibrated its noise has any strength.
         again_of: the condition that it repeats, with results of its own: both must be the same.
-        dosed_as: reference noises, one per entry of `text_noise`: each entry makes as many edits as its reference
+        dosed_as: reference noises, one per noise of its text: each entry makes as many edits as its reference
             would make on the whole text.
     """
 
     condition: str
     noise: str
-    image_noise: tuple[ImageNoise, ...]
-    ocr: AnyOcr
-    text_noise: tuple[TextNoise, ...]
+    treatments: tuple[Treatment, ...]
     knob: str | None = None
     knob_value: float | str | None = None
     replicate: int = 0
     replicates: int = 1
     retrievers: tuple[str, ...] | None = None
     target: Target | None = None
-    dosed_as: tuple[TextNoise, ...] = ()
+    dosed_as: tuple[Treatment, ...] = ()
     again_of: str | None = None
 
     @property
@@ -134,31 +135,72 @@ class KnowledgeBase:
         return f"{self.condition}#{self.replicate}" if self.replicates > 1 else self.condition
 
     @property
-    def calibrated(self) -> ImageNoise | TextNoise:
+    def ocr(self) -> AnyOcr:
+        """The engine that reads its pages; that of the ground truth where none does."""
+        return next(each for each in self.treatments if isinstance(each, AnyOcr))
+
+    @property
+    def _read_at(self) -> int:
+        return self.treatments.index(self.ocr)
+
+    @property
+    def image_treatments(self) -> tuple[ImageTreatment, ...]:
+        """What changes its page images, in order."""
+        return tuple(each for each in self.treatments if isinstance(each, ImageTreatment))
+
+    @property
+    def text_treatments(self) -> tuple[Treatment, ...]:
+        """What happens to the pages' texts, in order; where pages are read one by one, their arrangement too."""
+        first = [each for each in self.treatments[: self._read_at] if isinstance(each, PageOrder)]
+        return (*(first if not self.ocr.reads_documents else ()), *self.treatments[self._read_at + 1 :])
+
+    @property
+    def orders(self) -> tuple[PageOrder, ...]:
+        """What arranges its pages, in order."""
+        return tuple(each for each in self.treatments if isinstance(each, PageOrder))
+
+    @property
+    def orders_read(self) -> tuple[PageOrder, ...]:
+        """What arranges its pages before an engine reads them as a whole document; nothing for other engines."""
+        first = [each for each in self.treatments[: self._read_at] if isinstance(each, PageOrder)]
+        return tuple(first) if self.ocr.reads_documents else ()
+
+    @property
+    def noises(self) -> tuple[Treatment, ...]:
+        """The treatments that are noise, in order."""
+        return tuple(each for each in self.treatments if each.purpose == "noise")
+
+    @property
+    def repairs(self) -> tuple[Treatment, ...]:
+        """The treatments that are repairs, in order."""
+        return tuple(each for each in self.treatments if each.purpose == "repair")
+
+    @property
+    def calibrated(self) -> Treatment:
         """The noise that the target is about."""
+        return self.treatments[self._calibrated_at]
+
+    @property
+    def _calibrated_at(self) -> int:
         if self.target is None:
             raise ValueError(f"{self.name} has no target")
-        chain: tuple[ImageNoise | TextNoise, ...] = getattr(self, self.target.family)
-        return chain[self.target.place]
+        family = [place for place, each in enumerate(self.treatments) if each.family == self.target.family]
+        return family[self.target.place]
 
     def with_strength(self, value: float) -> "KnowledgeBase":
         """Return this base with another strength of the noise that its target is about."""
-        noise, target = self.calibrated, self.target
-        assert target is not None
-        chain = list(getattr(self, target.family))
-        chain[target.place] = noise.model_copy(update={noise.knob: value})
-        changed: dict[str, Any] = {target.family: tuple(chain)}
-        return replace(self, **changed)
+        noise, treatments = self.calibrated, list(self.treatments)
+        treatments[self._calibrated_at] = noise.model_copy(update={noise.knob: value})
+        return replace(self, treatments=tuple(treatments))
 
     def written(self) -> dict[str, Any]:
         """Return it as JSON values, with all defaults."""
+        treatments = [Recorded(each.family, each.purpose, each.takes, written(each)) for each in self.treatments]
         return {
             "name": self.name,
             "condition": self.condition,
             "replicate": self.replicate,
-            "image_noise": [written(noise) for noise in self.image_noise],
-            "ocr": written(self.ocr),
-            "text_noise": [written(noise) for noise in self.text_noise],
+            **written_treatments(treatments),
             "retrievers": self.retrievers,
             "target": self.target and asdict(self.target),
             **({"again_of": self.again_of} if self.again_of else {}),
@@ -167,8 +209,8 @@ class KnowledgeBase:
     @property
     def noise_type(self) -> str:
         """The kind of its noise: `semantic`, `formatting`, or `none`."""
-        types = [type(noise).noise_type for noise in self.text_noise]
-        semantic = self.ocr.kind != "ground_truth" or self.image_noise or "semantic" in types
+        types = [getattr(each, "noise_type", "semantic") for each in self.treatments if each.family != "ocr"]
+        semantic = self.ocr.kind != "ground_truth" or "semantic" in types
         return "semantic" if semantic else "formatting" if types else "none"
 
     @property
@@ -183,8 +225,8 @@ class KnowledgeBase:
 
     @property
     def has_text(self) -> bool:
-        """Whether its text went through its noise; not so where images are distorted and no engine reads them."""
-        return not self.image_noise or self.ocr.kind != "ground_truth"
+        """Whether its text went through its noise; not so where images are treated and no engine reads them."""
+        return not self.image_treatments or self.ocr.kind != "ground_truth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +287,7 @@ class Spec:
         """List every plugin of the spec; one that several conditions share comes several times."""
         yield self.benchmark
         for base in self.knowledge_bases:
-            yield from (*base.image_noise, base.ocr, *base.text_noise)
+            yield from base.treatments
         named: tuple[Named[Any], ...] = (
             *self.chunkers,
             *self.retrievers,

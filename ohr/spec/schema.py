@@ -4,14 +4,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ohr.contracts import FAMILIES, yaml_keys
+from ohr.contracts import FAMILIES, Treatment, yaml_keys
 from ohr.errors import PluginError
 from ohr.registry import Registry
-from ohr.spec.file_keys import KnowledgeBaseEntry, SpecFile
+from ohr.spec.file_keys import SpecFile
 from ohr.spec.sweep import takes_list
 from ohr.spec.targets import Aim
+from ohr.spec.treatments import SHORT, KnowledgeBaseEntry
 
-_NOISES = ("image_noise", "text_noise")
+_TREATMENTS = [family for family, (contract, _) in FAMILIES.items() if issubclass(contract, Treatment)]
 _NAMED = ("chunker", "retriever", "generator", "agent", "system", "metric")
 
 
@@ -29,7 +30,9 @@ def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
         definitions[family] = {"type": "object", "required": ["kind"], "anyOf": refs}
     entry = KnowledgeBaseEntry.model_json_schema()
     entry["properties"]["ocr"] = _ref("ocr")
-    entry["properties"] |= {family: {"anyOf": [_ref(family), _list_of(family)]} for family in _NOISES}
+    lists = [family for family in SHORT if family != "ocr"]
+    entry["properties"] |= {family: {"anyOf": [_ref(family), _list_of(family)]} for family in lists}
+    entry["properties"]["treatments"]["items"] = {"anyOf": [_ref(family) for family in _TREATMENTS]}
     definitions["knowledge_base"] = {key: value for key, value in entry.items() if key != "title"}
     schema = SpecFile.model_json_schema()
     definitions |= schema.pop("$defs", {})
@@ -57,7 +60,7 @@ def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]
         return {"type": "object", "description": str(error), "properties": {"kind": {"const": kind}}}
     schema = plugin.model_json_schema(ref_template=f"#/$defs/{family}.{kind}.{{model}}")
     properties: dict[str, Any] = {"name": {"type": "string"}} if family in _NAMED else {}
-    if family in _NOISES:
+    if issubclass(plugin, Treatment) and plugin.purpose == "noise":
         properties |= _swept(Aim, Aim.model_json_schema(), "default", "title")
     properties |= _swept(plugin, schema, "execution") | {"kind": {"const": kind}}
     required = ["kind", *schema.get("required", [])]

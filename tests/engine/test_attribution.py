@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ohr.errors import SpecError
 from ohr.noise.formatting import Formatting
+from ohr.ocr.ground_truth import GroundTruth
 from ohr.results.run import Run
 from ohr.runner.attribution.levels import coalitions, orders, weights
 from ohr.runner.plan import plan
@@ -106,15 +107,15 @@ def test_orders_come_with_their_reverse():
 
 def base(**rules):
     noise = Formatting.model_validate({"rate": 0.3, "rules": rules})
-    return KnowledgeBase("f", "f", (), None, (noise,))  # type: ignore[arg-type] # no engine is asked here
+    return KnowledgeBase("f", "f", (GroundTruth(), noise))
 
 
 def test_rules_are_parts_and_can_be_left_out():
     whole = base(bold=1, title=0.5)
     assert [part.name for part in parts(whole)] == ["bold", "title"]
-    (kept,) = with_only(whole, frozenset({"title"}), equal_dose=True).text_noise
+    (kept,) = with_only(whole, frozenset({"title"}), equal_dose=True).text_treatments
     assert kept.parts() == ("title",) and kept.rules.title == 0.5 and kept.rate == 0.3
-    (none,) = with_only(whole, frozenset(), equal_dose=True).text_noise
+    (none,) = with_only(whole, frozenset(), equal_dose=True).text_treatments
     assert none.rate == 0
 
 

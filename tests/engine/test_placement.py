@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.contracts import Page, Question
+from ohr.contracts import Edit, Page, Question
 from ohr.noise.formatting import Formatting
-from ohr.steps.documents.perturb import count, perturb
 from ohr.steps.documents.placement import aligned, eligible
+from ohr.steps.documents.treat import TreatedPages, count, treat
 from ohr.text import edits
 
 from .conftest import doses, rows
@@ -91,36 +91,37 @@ def test_placed_noise_makes_as_many_edits_as_everywhere(where, seed):
     text = TEXT + "\n\nFerry berth leased, leased ferry berth." * 9  # room for a dose on the words of the question
     pages = [Page("law/lease", index, text) for index in range(4)]
     asked = [question(pages=(index,)) for index in range(4)]
-    everywhere = perturb(pages, [Formatting(rate=0.02)], asked, seed)
-    placed = perturb(pages, [Formatting(rate=0.02, where=where)], asked, seed)
-    assert placed.aimed == everywhere.aimed == sum(len(step) for page in everywhere.ledgers for step in page)
-    made = sum(len(step) for page in placed.ledgers for step in page)
+    everywhere = treat(TreatedPages.of(pages), [Formatting(rate=0.02)], asked, seed)
+    placed = treat(TreatedPages.of(pages), [Formatting(rate=0.02, where=where)], asked, seed)
+    assert placed.aimed == everywhere.aimed == sum(map(len, everywhere.ledgers))
+    made = sum(map(len, placed.ledgers))
     assert abs(made - placed.aimed) <= 1  # one unit of formatting is a pair of edits
     for page in placed.ledgers:
         spans = eligible(where, text, 0, [question()])
-        assert all(any(low <= e.start and e.end <= high for low, high in spans) for step in page for e in step)
+        assert all(any(low <= e["start"] and e["end"] <= high for low, high in spans) for e in page)
 
 
 def test_a_dose_that_finds_no_room_is_reported():
     pages = [Page("law/lease", 0, TEXT)]
-    placed = perturb(pages, [Formatting(rate=0.9, where="query_terms")], [question()], 0)
-    assert placed.aimed > 50 > sum(len(step) for page in placed.ledgers for step in page)
+    placed = treat(TreatedPages.of(pages), [Formatting(rate=0.9, where="query_terms")], [question()], 0)
+    assert placed.aimed > 50 > sum(map(len, placed.ledgers))
 
 
 def test_a_chains_ledger_takes_each_step_back():
     pages = [Page("law/lease", 0, TEXT)]
-    made = perturb(pages, [Formatting(rate=0.2), Formatting(rate=0.5, where="evidence")], [question()], 0)
-    text = made.pages[0].text
-    for step in reversed(made.ledgers[0]):
-        text = edits.undo(text, step)
-    assert text == TEXT
-    assert [record["step"] for record in made.records()[0]] == [0] * len(made.ledgers[0][0]) + [1] * len(
-        made.ledgers[0][1]
+    made = treat(
+        TreatedPages.of(pages), [Formatting(rate=0.2), Formatting(rate=0.5, where="evidence")], [question()], 0
     )
+    text = made.pages[0].text
+    steps = [[edit for edit in made.ledgers[0] if edit["step"] == step] for step in (0, 1)]
+    for step in reversed(steps):
+        text = edits.undo(text, [Edit(*(edit[name] for name in Edit._fields)) for edit in step])
+    assert text == TEXT
+    assert made.ledgers[0] == [*steps[0], *steps[1]]
 
 
 def test_noise_draws_the_same_whatever_other_kinds_are_in_the_chain():
-    from ohr.steps.documents.perturb import numbered
+    from ohr.steps.documents.treat import numbered
 
     a, b = Formatting(), Formatting(kind="formatting", rate=0.2)
     assert [place for _, place in numbered([a, b, a])] == [0, 1, 2]

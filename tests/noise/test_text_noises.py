@@ -17,7 +17,7 @@ from ohr.noise.formatting import Formatting, Rules
 from ohr.noise.formatting.cells import cells
 from ohr.noise.table_format import TableFormat
 from ohr.registry import Registry
-from ohr.steps.documents.perturb import perturb
+from ohr.steps.documents.treat import TreatedPages, treat
 from ohr.testing import check_text_noise
 
 from .texts import anything, pieces, real_pages
@@ -45,7 +45,7 @@ def test_pages_may_come_in_any_order(kind, made, seed, order):
     noise = Registry().load("text_noise", kind)(rate=0.4)
     pages = [Page("law/lease", place, text) for place, text in enumerate(made)]
     shuffled = random.Random(order.random()).sample(pages, len(pages))
-    one, other = (perturb(given, [noise], [], seed) for given in (pages, shuffled))
+    one, other = (treat(TreatedPages.of(given), [noise], [], seed) for given in (pages, shuffled))
     assert {page.index: page.text for page in one.pages} == {page.index: page.text for page in other.pages}
 
 

@@ -97,7 +97,7 @@ def test_an_anchor_in_itself_is_refused(faults, value):
 def test_an_alias_that_is_no_bomb_is_taken(spec):
     entry = "{kind: formatting, rate: 0.2}"
     text = f"knowledge_bases: [{{name: a, text_noise: &n {entry}}}, {{name: b, text_noise: *n}}]\nreplicates: 1\n"
-    assert [base.text_noise[0].rate for base in spec(BASE + text).knowledge_bases] == [0.2, 0.2]
+    assert [base.text_treatments[0].rate for base in spec(BASE + text).knowledge_bases] == [0.2, 0.2]
 
 
 # --- values that cannot be ------------------------------------------------------------------------------------

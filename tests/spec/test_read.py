@@ -52,7 +52,7 @@ def test_several_swept_fields_make_their_product_in_file_order(spec):
 def test_a_list_of_noises_is_a_chain_in_order(spec):
     noises = "[{kind: rotation}, {kind: psf_blur, severity: [0.1, 0.2]}]"
     read = spec(f"{BASE}replicates: 1\nknowledge_bases: [{{image_noise: {noises}, ocr: {{kind: tesseract}}}}]\n")
-    assert [[noise.kind for noise in base.image_noise] for base in read.knowledge_bases] == [
+    assert [[noise.kind for noise in base.image_treatments] for base in read.knowledge_bases] == [
         ["rotation", "psf_blur"]
     ] * 2
     assert [base.name for base in read.knowledge_bases] == [
@@ -314,7 +314,8 @@ def test_a_file_that_is_not_text_is_reported(tmp_path):
         ("{ocr: tesseract}", ["ocr: must be a mapping with a `kind` (got 'tesseract')"]),
         ("{name: [a]}", ["name: must be text (got ['a'])"]),
         ("{nam: a}",
-         ["nam: unknown key. Choose one of: name, image_noise, ocr, text_noise, retrievers. Did you mean 'name'?"]),
+         ["nam: unknown key. Choose one of: name, image_noise, ocr, text_noise, treatments, retrievers. Did you mean "
+          "'name'?"]),
         ("{retrievers: [bm52]}",
          ["retrievers: no retriever is named 'bm52'. Choose one of: bm25. Did you mean 'bm25'?"]),
     ],
@@ -330,7 +331,7 @@ def test_a_mapping_is_swept_over_a_list_of_mappings(spec):
         BASE + "replicates: 1\nknowledge_bases: [{text_noise: {kind: formatting, rules: [{bold: 1}, {title: 0.5}]}}]\n"
     )
     assert [base.name for base in read.knowledge_bases] == ["formatting-bold=1", "formatting-title=0.5"]
-    assert [base.text_noise[0].rules.bold for base in read.knowledge_bases] == [1, 0]
+    assert [base.text_treatments[0].rules.bold for base in read.knowledge_bases] == [1, 0]
 
 
 def test_a_fault_stays_at_its_place_when_an_earlier_entry_has_the_wrong_shape(faults):

@@ -1,17 +1,18 @@
 """Page images as an engine saw them, made again from a run's manifest: they are not kept, but can be repeated."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from io import BytesIO
 from typing import Any
 
-from ohr.contracts import Document
+from ohr.contracts import Document, ImageTreatment, PageOrder
 from ohr.errors import DataError, OhrError
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Run
 from ohr.spec.from_manifest import RecordedSpec
-from ohr.steps.documents.page_images import PageImage, acting
+from ohr.spec.treatments import Recorded, recorded_treatments
+from ohr.steps.documents.page_images import ImageRecipe
 
 WIDTH = 720
 """Pixels: text of a page can be read, and a page takes some 50 KB."""
@@ -29,11 +30,12 @@ class PageImages:
     def __init__(self, run: Run, *, trust_plugins: bool = False) -> None:
         manifest = run.manifest
         self._spec = RecordedSpec(manifest, run.folder / MANIFEST, trust_plugins=trust_plugins)
-        self._noisy = {base["condition"] for base in manifest["spec"].get("knowledge_bases", ()) if base["image_noise"]}
+        bases = {base["condition"]: recorded_treatments(base) for base in manifest["spec"].get("knowledge_bases", ())}
+        self._treated = {name for name, every in bases.items() if _others(every)}
 
     def source(self, condition: str) -> str:
         """Name the condition whose page images a condition has: all that distort none have the same."""
-        return condition if condition in self._noisy else ""
+        return condition if condition in self._treated else ""
 
     def make(self, condition: str, document: str, index: int) -> bytes:
         """Make a page image of a condition's first draw as WebP, WIDTH pixels wide at most.
@@ -42,8 +44,14 @@ class PageImages:
             DataError: it cannot be made here, with the reason: the data, a plugin or a library is missing.
         """
         with _explained():
-            noises, seed = tuple(acting(self._spec.image_noise(condition))), self._spec.seed(condition)
-            image = PageImage(self._spec.benchmark, noises, self._document(document), index, seed).make()
+            every, seed = self._spec.treatments(condition), self._spec.seed(condition)
+            orders = tuple(each for each in every if isinstance(each, PageOrder))
+            images = tuple(each for each in every if isinstance(each, ImageTreatment))
+            recipe = ImageRecipe(self._spec.benchmark, images, seed, (), orders)
+            page = recipe.numbered_page(self._document(document), index, "")
+            if page is None:
+                raise DataError("noise has left the page out")
+            image = page.make()
         return webp(image)
 
     def count(self, document: str) -> int:
@@ -64,6 +72,11 @@ class PageImages:
     def _documents(self) -> Mapping[str, Document]:
         self._spec.benchmark.check()
         return {document.name: document for document in self._spec.benchmark.documents()}
+
+
+def _others(treatments: Sequence[Recorded]) -> bool:
+    """Report whether anything but an engine changes the images, or which of them there are."""
+    return any(each.takes != "text" and each.family != "ocr" for each in treatments)
 
 
 @contextmanager

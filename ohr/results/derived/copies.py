@@ -2,6 +2,7 @@
 
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
+from ohr.spec.treatments import recorded_treatments
 
 _COPIED = "precomputed"
 
@@ -13,8 +14,8 @@ def copies_of_clean(run: Run) -> set[str]:
         DataError: the table of texts is damaged.
     """
     bases = [base for base in run.manifest["spec"].get("knowledge_bases", ()) if "condition" in base]
-    plain = [base for base in bases if not base.get("image_noise") and not base.get("text_noise")]
-    kinds = {base["condition"]: base.get("ocr", {}).get("kind") for base in plain}
+    treatments = {base["condition"]: recorded_treatments(base) for base in bases}
+    kinds = {condition: each[0].keys.get("kind") for condition, each in treatments.items() if len(each) == 1}
     known = run.rows("summary", ["condition", "verdict"], by="evidence_source", group=ALL)
     differ = {row["condition"] for row in known if row["verdict"] not in (None, "", "identical")}
     read = [condition for condition, kind in kinds.items() if kind == _COPIED and condition not in differ]

@@ -9,6 +9,7 @@ from ohr.results.derived.comparison import Side, compare_sides
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.spending import usage
 from ohr.results.run import Run
+from ohr.spec.treatments import recorded_engine, recorded_treatments
 
 _PARTS = ("chunker", "retriever", "generator")
 
@@ -71,7 +72,7 @@ def _by_pages(run: Run, money: Mapping[str, float]) -> Iterator[list[str]]:
     known = [name for name in money if not isnan(money[name]) and name in bases]
 
     def setting(name: str) -> str:
-        return repr([bases[name].get(noise) for noise in ("image_noise", "text_noise")])
+        return repr([each for each in recorded_treatments(bases[name]) if each.family != "ocr"])
 
     for _, names in groupby(sorted(known, key=lambda name: (setting(name), money[name])), key=setting):
         yield list(names)
@@ -80,7 +81,8 @@ def _by_pages(run: Run, money: Mapping[str, float]) -> Iterator[list[str]]:
 def page_money(run: Run) -> dict[str, float]:
     """Return the money of a page by condition, where an engine read it; nan without a price."""
     prices, money = run.price_list.prices, {}
-    bases = {base["condition"]: base["ocr"] for base in run.once(run.manifest["spec"].get("knowledge_bases", ()))}
+    written = run.once(run.manifest["spec"].get("knowledge_bases", ()))
+    bases = {base["condition"]: recorded_engine(base) for base in written}
     noise = {row["condition"]: row["noise"] for row in run.rows("doses", ["condition", "noise"])}
     sums = _readings(run)
     for condition, ocr in bases.items():

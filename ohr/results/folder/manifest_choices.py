@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 from ohr.errors import DataError
 from ohr.results.folder.run_folder import headlines
+from ohr.spec.treatments import recorded_engine, recorded_treatments
 from ohr.statistics.comparison import MARGIN
 
 Strata = Literal["auto", "domain", "none"]
@@ -47,7 +48,7 @@ class Choices:
             spec, bases = manifest["spec"], manifest["spec"]["knowledge_bases"]
             repeats = {base["condition"]: base["again_of"] for base in bases if base.get("again_of")}
             agents = {name: about["reads"] for name, about in manifest.get("agents", {}).items()}
-            text_alone = {base["condition"] for base in bases if not base.get("image_noise")}
+            text_alone = {base["condition"] for base in bases if not _images_treated(base)}
             margin, plain = float(spec["margin"]), plain_scans(bases)
             hypotheses = tuple(spec["hypotheses"])
             return cls(margin, spec["strata"], headlines(manifest), repeats, hypotheses, agents, text_alone, plain)
@@ -62,8 +63,8 @@ def plain_scans(knowledge_bases: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         knowledge_bases: as a resolved spec and a manifest have them.
     """
     bases = [base for base in knowledge_bases if not base.get("again_of")]
-    noisy = {base["condition"]: bool(base.get("image_noise") or base.get("text_noise")) for base in bases}
-    readers = {base["condition"]: base.get("ocr", {"kind": "ground_truth"}) for base in bases}
+    noisy = {base["condition"]: any(each.family != "ocr" for each in recorded_treatments(base)) for base in bases}
+    readers = {base["condition"]: recorded_engine(base) or {"kind": "ground_truth"} for base in bases}
     if any(reader["kind"] == "ground_truth" and not noisy[condition] for condition, reader in readers.items()):
         return {}
     engines = {condition: json.dumps(reader, sort_keys=True) for condition, reader in readers.items()}
@@ -71,3 +72,8 @@ def plain_scans(knowledge_bases: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {
         condition: plain[engines[condition]] for condition in noisy if noisy[condition] and engines[condition] in plain
     }
+
+
+def _images_treated(base: Mapping[str, Any]) -> bool:
+    """Report whether anything but an engine comes before the text of a knowledge base."""
+    return any(each.family != "ocr" and each.takes == "image" for each in recorded_treatments(base))

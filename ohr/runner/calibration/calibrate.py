@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.contracts import Question
+from ohr.contracts import ImageTreatment, Question
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.errors import OhrError, SpecError
@@ -81,7 +81,7 @@ def _entry(spec: Spec, bases: Sequence[KnowledgeBase], session: Session, faults:
     if not gauge.questions:
         faults.append(f"{bases[0].noise}: no question of {first.source} can be counted: nothing to calibrate on")
         return []
-    effort = _IMAGE if first.family == "image_noise" else _TEXT
+    effort = _IMAGE if isinstance(bases[0].calibrated, ImageTreatment) else _TEXT
     near = max(effort.tolerance, 1 / len(gauge.questions))
     wanted = [target.value for target in levels]
     # r_noise goes in steps of one question; a loss does not, and of few questions any strength would be near enough
@@ -198,9 +198,11 @@ class _Gauge:
 
     def _step(self, graph: Graph, keys: Keys, trial: KnowledgeBase, name: str, asked: tuple[Question, ...]) -> str:
         document, placed = self.session.inputs.by_name[name], keys.placing(trial, self.session.inputs.by_name[name])
-        whole = placed or any(noise.sees_document for noise in trial.text_noise)
-        pages = range(document.pages) if whole else sorted({index for question in asked for index in question.pages})
-        every = keys.pages(trial, document, range(document.pages))
+        whole = placed or any(getattr(each, "sees_document", True) for each in trial.text_treatments)
+        read = range(len(keys.read_order(trial, document)))
+        whole = whole or bool(trial.orders_read)
+        pages = read if whole else sorted({index for question in asked for index in question.pages})
+        every = keys.pages(trial, document, read)
         inputs = add_pages(graph, keys, trial, {name: list(pages)})[name]
         cuts = self.spec.benchmark.scoring.segment_chinese
         work = MeasureEvidence(

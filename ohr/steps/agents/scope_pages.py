@@ -51,6 +51,9 @@ class ScopeDesk:
     @cached_property
     def _pages(self) -> tuple[PageId, ...]:
         known = self.inputs.by_name
+        if self.images and self.images.orders:
+            placed = ((name, page.number) for name in self.documents for page in self.images.placed(known[name]))
+            return tuple(dict.fromkeys(placed))
         return tuple((name, index) for name in self.documents for index in range(known[name].pages))
 
     def text(self, page: PageId) -> str:
@@ -98,7 +101,9 @@ class ScopeDesk:
         if page not in self.places:
             raise DataError(f"a picture of page {index} of {name}, which is not on the desk")
         document = self.inputs.by_name[name]
-        return self.images.page(document, index, self.inputs.leaf(document, images=True))
+        image = self.images.numbered_page(document, index, self.inputs.leaf(document, images=True))
+        assert image is not None  # as it is one of the places
+        return image
 
     def picture_key(self, picture: Picture) -> list[Any]:
         """Return what decides a picture: the keys of its pages, and its steps; its size must be computable."""

@@ -109,7 +109,8 @@ class PreparePrompts(Work):
         for name, index in self._pages(question, passages, inputs) if images else ():
             document = inputs.by_name.get(name)
             if document and images and index < document.pages:  # a question may name a page that is not there
-                shown.append(images.page(document, index, inputs.leaf(document, images=True)))
+                image = images.numbered_page(document, index, inputs.leaf(document, images=True))
+                shown += [image] if image else []  # noise may have left the page out
         sees = images is not None
         return Asked(make_prompt(inputs.benchmark, question, passages, prompt=self.prompt, images=sees), tuple(shown))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ohr.contracts import Benchmark, Case, ImageNoise, Question
+from ohr.contracts import Benchmark, Case, ImageTreatment, Question
 from ohr.errors import PluginError
 from ohr.metrics.cases import case_of
 from ohr.steps.answers.generate import as_answered
@@ -48,7 +48,7 @@ class OfAnswers(Work):
     questions: tuple[int, ...]
     episodes: tuple[int, ...]
     prompts: PreparePrompts | None
-    noises: tuple[ImageNoise, ...]
+    noises: tuple[ImageTreatment, ...]
 
     def answer_keys(self, ready: Ready, store: Store) -> dict[str, str]:
         """Return the keys of a generator's answers by question id; none for an agent, whose answers are inputs."""
@@ -100,7 +100,7 @@ class OfAnswers(Work):
         }
 
 
-def questioned(benchmark: Benchmark, question: Question, noises: Sequence[ImageNoise]) -> Question | None:
+def questioned(benchmark: Benchmark, question: Question, noises: Sequence[ImageTreatment]) -> Question | None:
     """Return a question as it is about images with these distortions; None where it cannot be asked of them.
 
     Raises:

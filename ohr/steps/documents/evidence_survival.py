@@ -9,7 +9,7 @@ from ohr.metrics.dose import by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.documents.make_document import recognised_pages, recorded_pages
-from ohr.steps.documents.perturb import perturb
+from ohr.steps.documents.treat import TreatedPages, treat
 from ohr.store import Store
 from ohr.work.plugin_checks import storable
 from ohr.work.step import Context, Ready, Report, Work
@@ -47,7 +47,9 @@ class MeasureEvidence(Work):
     def run(self, ready: Ready, context: Context) -> Report:
         """Measure the document; a page that failed counts as empty."""
         source = self._source(ready, context.store)
-        noisy = perturb(source, self.base.text_noise, self.placing, self.seed, self.base.dosed_as).pages
+        treatments, earlier = self.base.text_treatments, self.base.orders_read
+        treated = TreatedPages.of(source)
+        noisy = treat(treated, treatments, self.placing, self.seed, self.base.dosed_as, earlier=earlier).pages
         held = by_page(replace(page, text=storable(page.text)) for page in noisy)
         shares = {q.id: lcs(own_text(q, held), evidence_text(q), self.segment_chinese) for q in self.asked}
         context.store.put(ready.outputs[0], shares)

@@ -1,14 +1,27 @@
-"""Documents: gather one document's pages, perturb their text, and cut them into passages."""
+"""Documents: gather one document's pages, treat their text, and cut them into passages."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from ohr.contracts import AnyOcr, Benchmark, Chunk, Chunker, Document, OcrBackend, Page, Question, RecordedOcr
-from ohr.errors import InputsGone
+from ohr.contracts import (
+    AnyOcr,
+    Benchmark,
+    Chunk,
+    Chunker,
+    Completion,
+    Document,
+    OcrBackend,
+    Page,
+    Question,
+    RecordedOcr,
+)
+from ohr.errors import InputsGone, StageError
 from ohr.spec.model import KnowledgeBase
-from ohr.steps.documents.perturb import perturb
+from ohr.steps.documents.page_images import in_order
 from ohr.steps.documents.read_pages import as_recognition
+from ohr.steps.documents.treat import Replies, TreatedPages, treat
 from ohr.store import Store
 from ohr.work.plugin_checks import checked_chunks, storable
 from ohr.work.shapes import read_sound
@@ -17,12 +30,13 @@ from ohr.work.step import Context, Ready, Report, Work
 
 @dataclass(frozen=True, slots=True)
 class MakeDocument(Work):
-    """Make the text of one document in one knowledge base. Writes {pages, edits, aimed}.
+    """Make the text of one document in one knowledge base. Writes {pages, edits, aimed}, and what repairs did.
 
     Its inputs are the recognised pages, in order; none where the OCR backend reads no images.
 
     Args:
         questions: those about the document, where noise is placed by them.
+        stop: how many treatments of the text act, before a model is asked for a correction; None for all.
     """
 
     kind: ClassVar[str] = "making documents"
@@ -33,6 +47,7 @@ class MakeDocument(Work):
     document: Document
     seed: int
     questions: tuple[Question, ...] = ()
+    stop: int | None = None
 
     @property
     def item(self) -> str:
@@ -41,19 +56,85 @@ class MakeDocument(Work):
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Make the document; a page that failed has no text and an error."""
-        pages = self._source(ready, context.store)
-        made = perturb(pages, self.base.text_noise, self.questions, self.seed, self.base.dosed_as)
-        noisy = [replace(page, text=storable(page.text)) for page in made.pages]
-        value = {"pages": noisy, "edits": made.records(), "aimed": made.aimed}
-        report = Report(values={ready.outputs[0]: value})
-        report.calls["documents"] = 1
-        return report
+        base, pages = self.base, self._source(ready, context.store)
+        treatments, earlier = base.text_treatments[: self.stop], base.orders_read
+        treated = TreatedPages.of(pages)
+        treat(treated, treatments, self.questions, self.seed, base.dosed_as, earlier=earlier)
+        return made_report(ready.outputs[0], treated)
 
     def _source(self, ready: Ready, store: Store) -> Sequence[Page]:
         if not isinstance(self.base.ocr, OcrBackend):
             return recorded_pages(self.benchmark, self.base.ocr, self.document)
-        return recognised_pages(
-            store, self.base.ocr, self.document, range(self.document.pages), ready.inputs, self.item
+        numbers = [page.number for page in in_order(self.document, self.base.orders_read, self.seed)]
+        return recognised_pages(store, self.base.ocr, self.document, numbers, ready.inputs, self.item)
+
+
+def made_report(output: str, treated: TreatedPages) -> Report:
+    """Report a document as it is kept."""
+    pages = [replace(page, text=storable(page.text)) for page in treated.pages]
+    value: dict[str, Any] = {"pages": pages, "edits": treated.ledgers, "aimed": treated.aimed}
+    if treated.records:
+        value["treated"] = treated.records
+    report = Report(values={output: value})
+    report.calls["documents"] = 1
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectDocument(Work):
+    """Correct one document with a model's replies, and lead it through the treatments that follow. Writes as above.
+
+    Its inputs are the document before, and the keys of the replies by the place of the page.
+
+    Args:
+        start: place of the correction among the treatments of the text; `stop` that of the next one, None for all.
+    """
+
+    kind: ClassVar[str] = "making documents"
+    shape: ClassVar[str] = "document"
+    role: ClassVar[str] = "knowledge base"
+    base: KnowledgeBase
+    document: Document
+    seed: int
+    questions: tuple[Question, ...]
+    start: int
+    stop: int | None
+
+    @property
+    def item(self) -> str:
+        """Name of the document."""
+        return f"{self.base.name}: {self.document.name}"
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Wait for the replies, then correct the document; a page without a reply stays as it is."""
+        if ready.inputs[0] is None or ready.inputs[1] is None:
+            raise StageError("correction", self.item, "the document, or what is asked about it, could not be made")
+        store = context.store
+        before = expected(store, [ready.inputs[0]], self.item, "document")[ready.inputs[0]]
+        names = expected(store, [ready.inputs[1]], self.item, "prompts")[ready.inputs[1]]
+        needs = tuple(dict.fromkeys(names.values()))
+        if needs and ready.needs is None:
+            return Report(needs=needs)
+        settled = dict(zip(needs, ready.needs or (), strict=True))
+        there = [name for name in settled.values() if name is not None]
+        completions = {name: Completion(**reply) for name, reply in expected(store, there, self.item, "answer").items()}
+        replies = {int(place): completions.get(settled[name] or "") for place, name in names.items()}
+        return made_report(ready.outputs[0], self._treated(before, replies))
+
+    def _treated(self, before: Mapping[str, Any], replies: Replies) -> TreatedPages:
+        base, every = self.base, self.base.text_treatments
+        earlier = (*base.orders_read, *every[: self.start])
+        steps = sum(each.keeps_edits for each in every[: self.start])
+        pages, records = [Page(**page) for page in before["pages"]], [*before.get("treated", ())]
+        treated = TreatedPages(pages, before["edits"], steps, before["aimed"], records)
+        return treat(
+            treated,
+            every[self.start : self.stop],
+            self.questions,
+            self.seed,
+            base.dosed_as[steps:],
+            earlier=earlier,
+            replies=replies,
         )
 
 
@@ -80,8 +161,20 @@ class CutChunks(Work):
     def run(self, ready: Ready, context: Context) -> Report:
         """Cut the document; one that failed has no passage."""
         pages = read_pages(context.store, ready.inputs[0]) or []
-        chunks = checked_chunks(self.chunker.split(pages), pages) if pages else []
+        chunks = checked_chunks(apart(self.chunker.split(pages), pages), pages) if pages else []
         return Report(values={ready.outputs[0]: chunks})
+
+
+def apart(chunks: Any, pages: Sequence[Page]) -> Any:
+    """Give the chunks of pages that a document has twice ids of their own."""
+    if len({page.index for page in pages}) == len(pages):
+        return chunks
+    before: Counter[str] = Counter()
+    numbered = []
+    for chunk in chunks:
+        before[chunk.id] += 1
+        numbered.append(replace(chunk, id=f"{chunk.id} {before[chunk.id]}") if before[chunk.id] > 1 else chunk)
+    return numbered
 
 
 def recorded_pages(benchmark: Benchmark, ocr: AnyOcr, document: Document) -> Sequence[Page]:

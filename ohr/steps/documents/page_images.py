@@ -1,16 +1,31 @@
-"""Page images as a knowledge base sees them: how each is made."""
+"""Page images as a knowledge base sees them: how each is made, and in which order they are."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from ohr import seeds
-from ohr.contracts import Benchmark, Document, Image, ImageNoise, NoisyImage, PageId
+from ohr.contracts import (
+    Benchmark,
+    Document,
+    Image,
+    ImageTreatment,
+    PageId,
+    PageOrder,
+    Placed,
+    TreatedImage,
+)
 from ohr.files.lazy import Lazy
 from ohr.keys import key
-from ohr.steps.documents.perturb import numbered
+from ohr.steps.documents.treat import arranged, label, numbered
 from ohr.work.plugin_checks import checked_image
+
+Records = list[dict[str, Any]]
+"""What each treatment but noise did to an image: {treatment, seconds, ...}, JSON values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +37,7 @@ class PageImage:
     """
 
     benchmark: Benchmark
-    noises: tuple[ImageNoise, ...]
+    treatments: tuple[ImageTreatment, ...]
     document: Document
     index: int
     seed: int
@@ -33,12 +48,16 @@ class PageImage:
         """Name of the work, for messages."""
         return f"image of {self.document.name} page {self.index + 1}"
 
-    def make(self) -> Image:
-        """Render the page and distort it; passes on errors of the benchmark or a noise."""
+    def make(self, records: Records | None = None) -> Image:
+        """Render the page and treat it; passes on errors of the benchmark or a treatment.
+
+        Args:
+            records: takes what the repairs did.
+        """
         image = self.benchmark.page_image(self.document, self.index)
         others = OtherPages(partial(self.benchmark.page_image, self.document), self.document.pages, self.index)
-        for made in distort(image, others, self.noises, (self.document.name, self.index), self.seed):
-            image = made.image
+        for treated in distort(image, others, self.treatments, (self.document.name, self.index), self.seed, records):
+            image = treated.image
         return image
 
 
@@ -47,35 +66,71 @@ class ImageRecipe:
     """How the page images of one knowledge base are made.
 
     Args:
-        identity: what decides the images beside the document: the noises, their draws, plugin files; JSON values.
+        identity: what decides the images beside the document: the treatments, their draws, plugin files; JSON values.
+        orders: what leaves pages out, doubles them, or changes their order.
     """
 
     benchmark: Benchmark
-    noises: tuple[ImageNoise, ...]
+    treatments: tuple[ImageTreatment, ...]
     seed: int
     identity: tuple[Any, ...]
+    orders: tuple[PageOrder, ...] = ()
 
     def page(self, document: Document, index: int, leaf: str) -> PageImage:
-        """Return the recipe of one page, with its key; `leaf` is the fingerprint of the document's images."""
+        """Return the recipe of one page of the source, with its key; `leaf` is the fingerprint of its images."""
         name = key("image", leaf, document.name, index, *self.identity)
-        return PageImage(self.benchmark, self.noises, document, index, self.seed, name)
+        return PageImage(self.benchmark, self.treatments, document, index, self.seed, name)
+
+    def placed(self, document: Document) -> list[Placed]:
+        """Return the pages of a document in their order: the page of the source, and the number it has."""
+        return in_order(document, self.orders, self.seed)
+
+    def numbered_page(self, document: Document, number: int, leaf: str) -> PageImage | None:
+        """Return the recipe of the first page with a number; None where no page has it."""
+        if not self.orders:
+            return self.page(document, number, leaf)
+        places = (page.place for page in self.placed(document) if page.number == number)
+        return next((self.page(document, place, leaf) for place in places), None)
 
 
-def acting(noises: Sequence[ImageNoise]) -> list[ImageNoise]:
-    """Leave out the noises without strength, which give their input back."""
-    return [noise for noise in noises if getattr(noise, noise.knob)]
+def in_order(document: Document, orders: Sequence[PageOrder], seed: int) -> list[Placed]:
+    """Return the pages of a document as orders arrange them: the page of the source, and the number it has."""
+    pages = [Placed(index, index) for index in range(document.pages)]
+    for order, number in numbered(orders):
+        placed = arranged(order, number, document.name, [page.number for page in pages], seed)
+        pages = [Placed(pages[place].place, index) for place, index in placed]
+    return pages
+
+
+def acting(treatments: Sequence[ImageTreatment]) -> list[ImageTreatment]:
+    """Leave out the treatments without strength, which give their input back."""
+    return [treatment for treatment in treatments if treatment.acts]
 
 
 def distort(
-    image: Image, others: Sequence[Image], noises: Sequence[ImageNoise], page: PageId, seed: int
-) -> Iterator[NoisyImage]:
-    """Distort a page image with a chain of image noises; gives the image after each."""
+    image: Image,
+    others: Sequence[Image],
+    treatments: Sequence[ImageTreatment],
+    page: PageId,
+    seed: int,
+    records: Records | None = None,
+) -> Iterator[TreatedImage]:
+    """Lead a page image through a list of treatments; gives the image after each.
+
+    Args:
+        records: takes what the repairs did.
+    """
     image = checked_image(image)
     # a noise without strength is in no key, so it must not move the draws of the others either
-    for noise, place in numbered(acting(noises)):
-        made = noise.perturb(image, others, seeds.generator(seed, noise.kind, *page, place))
-        image = checked_image(made.image)
-        yield made
+    for treatment, number in numbered(acting(treatments)):
+        began = perf_counter()
+        treated = treatment.treat(image, others, seeds.generator(seed, treatment.kind, *page, number))
+        if records is not None and treatment.purpose == "repair":
+            record = {"treatment": label(treatment, number), "seconds": round(perf_counter() - began, 6)}
+            changed = treated.image is not image and not np.array_equal(treated.image, image)
+            records.append({**record, "changed": changed, **treated.record})
+        image = checked_image(treated.image)
+        yield treated
 
 
 class OtherPages(Lazy):

@@ -29,6 +29,7 @@ class Searched:
         index: key of the index.
         pages: number of pages of each document of the scope, in order.
         documents: their names, for retrievers that look at pages; else empty.
+        numbers: of the pages of each, in their order.
     """
 
     retriever: AnyRetriever
@@ -37,6 +38,7 @@ class Searched:
     index: str
     pages: tuple[int, ...]
     documents: tuple[str, ...] = ()
+    numbers: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,14 +105,15 @@ def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple
     texts, images = inputs[:size], iter(inputs[size:])
     chunks, keys = [], []
     lost: set[PageId] = set()
-    for name, pages, document in zip(scope.documents, scope.pages, texts, strict=True):
+    for name, numbers, document in zip(scope.documents, scope.numbers, texts, strict=True):
         held = {page.index: page.text for page in read_pages(store, document) or ()}
-        for index in range(pages):
+        for place, index in enumerate(numbers):
             image, text = next(images), held.get(index, "")
             if image is None:
                 lost.add((name, index))
             else:
-                chunks.append(Chunk(f"{name}:{index}", name, (index,), 0, len(text), text))
+                again = f" {place + 1}" if index in numbers[:place] else ""
+                chunks.append(Chunk(f"{name}:{index}{again}", name, (index,), 0, len(text), text))
                 keys.append(image)
     return chunks, _Images(chunks, keys, store), lost
 

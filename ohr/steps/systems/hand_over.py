@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Document, Image, Page, PageId, System
+from ohr.steps.documents.page_images import ImageRecipe, in_order
 
 _DPI = 150
 """Dots per inch of a page image whose benchmark has no `dpi`: it decides the size of a PDF's page, not its image."""
@@ -44,23 +45,27 @@ def hand_over(
     documents: Sequence[Document],
     texts: Mapping[str, Sequence[Page] | None],
     image: Callable[[PageId], Image],
+    images: ImageRecipe | None = None,
     dpi: float = _DPI,
 ) -> None:
     """Write the documents of one condition into a folder.
 
     Args:
         texts: pages of each document, where text is handed over; a document that failed is left out.
-        image: makes a page image.
+        image: makes the image of a page of the source.
+        images: says in which order the pages are; as the source has them where it is None.
         dpi: of the page images.
     """
     stems = file_stems([document.name for document in documents])
     for document in documents:
-        stem, pages = stems[document.name], [(document.name, index) for index in range(document.pages)]
+        stem = stems[document.name]
+        placed = images.placed(document) if images else in_order(document, (), 0)
+        pages = [(document.name, page.place) for page in placed]
         if system.documents == "pdf":
             write_pdf(folder / f"{stem}.pdf", map(image, pages), dpi, system.jpeg_quality)
         elif system.documents == "images":
-            for place in pages:
-                _write_png(folder / f"{page_file(stem, place[1])}.png", image(place))
+            for place, page in zip(pages, placed, strict=True):
+                _write_png(folder / f"{page_file(stem, page.number)}.png", image(place))
         elif (read := texts.get(document.name)) is not None:
             _write_text(folder, stem, read, system)
 

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 from rapidfuzz.fuzz import partial_ratio_alignment
 
 from ohr.contracts import Chunk, PageId, Span, System
+from ohr.dataset.inputs import Inputs
 from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import expected, read_pages
+from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.retrieve import Found, as_value
 from ohr.steps.systems.hand_over import file_stems, page_file
 from ohr.text.locate import PageLocator
@@ -37,6 +39,7 @@ class LocateContexts(Work):
         condition: name of the knowledge base, for messages.
         questions: places in `Inputs.questions`.
         replies: for each of them, the place of its reply in the inputs.
+        images: says in which order the pages were handed over, where a treatment has changed it.
     """
 
     kind: ClassVar[str] = "locating contexts"
@@ -47,11 +50,19 @@ class LocateContexts(Work):
     condition: str
     questions: tuple[int, ...]
     replies: tuple[int, ...]
+    images: ImageRecipe | None = None
 
     @property
     def item(self) -> str:
         """Name of the system and the knowledge base."""
         return f"contexts of {self.name} on {self.condition}"
+
+    def _numbers(self, inputs: Inputs) -> dict[str, Sequence[int]]:
+        """Return the numbers of each document's pages as they were handed over."""
+        if self.images is None:
+            return {name: range(document.pages) for name, document in inputs.by_name.items()}
+        placed = {name: self.images.placed(document) for name, document in inputs.by_name.items()}
+        return {name: [page.number for page in pages] for name, pages in placed.items()}
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Locate the contexts; a question without a reply has no entry."""
@@ -60,7 +71,7 @@ class LocateContexts(Work):
         first = len(ready.inputs) - len(documents)
         names = [name for name in ready.inputs[:first] if name is not None]
         replies = expected(store, names, self.item, "answer")
-        places = _Places(documents, {name: document.pages for name, document in inputs.by_name.items()}, self.system)
+        places = _Places(documents, self._numbers(inputs), self.system)
         locating = Locating(places, *_pages(context, documents, ready.inputs[first:]))
         hits: dict[str, list[Found]] = {}
         # a system that names contexts for others has found nothing for these; where it names none, it says nothing
@@ -115,7 +126,7 @@ class _Places:
     """Names of documents and pages as a system may give them."""
 
     documents: Sequence[str]
-    pages: Mapping[str, int]
+    pages: Mapping[str, Sequence[int]]
     system: System
     _known: dict[str, tuple[str, int | None]] = field(default_factory=dict)
 
@@ -124,7 +135,7 @@ class _Places:
         for name, stem in file_stems(self.documents).items():  # these are the names that it was given
             self._known[stem.casefold()] = name, None
             paged = self.system.documents == "images" or self.system.text_files == "page"
-            for index in range(self.pages[name]) if paged else ():
+            for index in self.pages[name] if paged else ():
                 self._known[page_file(stem, index).casefold()] = name, index
 
     def of(self, document: str, page: int | None) -> tuple[str | None, int | None]:
@@ -136,8 +147,8 @@ class _Places:
                 break
         else:
             return None, None
-        if index is None and page is not None and 0 <= page - self.system.first_page < self.pages[name]:
-            index = page - self.system.first_page
+        if index is None and page is not None and 0 <= page - self.system.first_page < len(self.pages[name]):
+            index = self.pages[name][page - self.system.first_page]
         return name, index
 
 

@@ -163,7 +163,7 @@ class RunSystem(Work):
                 return _image(page, inputs, self.images)
 
             dpi = getattr(inputs.benchmark, "dpi", None)
-            hand_over(Path(folder), self.system, self.documents, texts, image, *([dpi] if dpi else []))
+            hand_over(Path(folder), self.system, self.documents, texts, *(image, self.images, *([dpi] if dpi else [])))
             context.watch.restart(max(len(self.documents), 1))
             # a new name each time: a service may still have what a run that was killed has handed over
             name = f"{condition_name(self.condition)}-{token_hex(4)}"

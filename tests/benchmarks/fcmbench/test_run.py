@@ -65,7 +65,7 @@ def mini(home):
 
 def test_the_shipped_pipeline_has_all_ten_conditions_and_finds_its_data_anywhere():
     spec = read_spec(PIPELINE)
-    noises = [noise for base in spec.knowledge_bases for noise in base.image_noise]
+    noises = [noise for base in spec.knowledge_bases for noise in base.image_treatments]
     assert {noise.kind for noise in noises} == KINDS
     assert len({noise.severity for noise in noises}) == 3
     assert spec.knowledge_bases[0].noise_type == "none"
