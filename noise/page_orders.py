@@ -19,7 +19,7 @@ class _PageNoise(PageOrder):
     rate: Annotated[float, Field(ge=0, le=1, description="Share of the pages that are touched.")] = 0.1
     numbers: Annotated[
         Literal["source", "place"],
-        Field(description="Pages keep the numbers of their source, or are counted anew, as one who has the file does."),
+        Field(description="Pages keep the numbers of their source, or are numbered as they lie."),
     ] = "source"
 
     def arrange(self, numbers: Sequence[int], rng: np.random.Generator) -> list[Placed]:

@@ -13,11 +13,12 @@ _MILLION = 1_000_000
 _MOST = 1e9
 """The largest price: with any count of 64 bits, money remains a finite number."""
 
-Use = Literal["reading", "answers", "references", "judging", "agents", "systems"]
+Use = Literal["reading", "repairs", "answers", "references", "judging", "agents", "systems"]
 """Work that is paid for."""
 
 UNITS: Mapping[Use, tuple[str, ...]] = {
     "reading": ("page", "in", "out"),
+    "repairs": ("in", "out"),
     "answers": ("in", "out"),
     "references": ("in", "out"),
     "judging": ("in", "out"),

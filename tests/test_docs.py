@@ -28,9 +28,9 @@ from ohr.results.tables.schema import DERIVED, MEASURED
 from ohr.spec.file_keys import SpecFile
 from ohr.spec.model import Spec
 from ohr.spec.read import read_spec
-from ohr.spec.treatments import KnowledgeBaseEntry
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.testing import check_system
+from ohr.treatments import KnowledgeBaseEntry
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -22,7 +22,9 @@ from ohr.contracts.values import (
 )
 
 Medium = Literal["image", "text"]
+"""The part of a page that a treatment needs, or gives."""
 Purpose = Literal["noise", "reading", "repair"]
+"""The use of a treatment: reports say what noise costs, and what a repair brings back."""
 
 
 class Treatment(Stage):
@@ -34,11 +36,10 @@ class Treatment(Stage):
 
     family = "treatment"
     takes: ClassVar[Medium | None] = None
-    """What it needs of a page; None where either will do."""
+    """The part of a page that it needs; None where either will do."""
     gives: ClassVar[Medium | None] = None
-    """What a page has afterwards; None where it has what it had before."""
+    """The part that a page has afterwards; None where it has what it had before."""
     purpose: ClassVar[Purpose] = "repair"
-    """Reports say what noise costs, and what a repair brings back."""
     knob: ClassVar[str] = ""
     """The field that sets its strength, 0 for nothing; "" where there is none."""
 

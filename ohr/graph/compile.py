@@ -52,6 +52,8 @@ class _Compiler(ScoreSteps):
     """The first step of each index, after which the others that use it run."""
     found: dict[tuple[str, str, str], list[Batch]] = field(default_factory=dict)
     """The hits of each search."""
+    asked_about: dict[str, dict[str, Correction]] = field(default_factory=lambda: defaultdict(dict))
+    """The keys of what models are asked about the pages of each knowledge base."""
     replied: dict[tuple[str, str], list[Batch]] = field(default_factory=dict)
     """The replies of each system, by knowledge base and system."""
 
@@ -70,7 +72,8 @@ class _Compiler(ScoreSteps):
             documents = self.made[base.name] = self.documents(base, pages)
             scored = self.page_scores(base, documents)
             lost = self.damage(base, documents)
-            self.graph.parts.append(BasePart(base, tuple(documents.values()), lost, pages, *scored))
+            part = BasePart(base, tuple(documents.values()), lost, pages, *scored, self.asked_about[base.name])
+            self.graph.parts.append(part)
             for search in found[base.name]:
                 self.search(search, documents)
             if "generation" in self.spec.evaluate:
@@ -100,13 +103,15 @@ class _Compiler(ScoreSteps):
                 made[name] = self.graph.add(Step(correct, (key,), (made[name], asked))).key
         return made
 
-    def correction(self, base: KnowledgeBase, document: Document, start: int, made: str) -> str:
+    def correction(self, base: KnowledgeBase, document: Document, start: int, document_key: str) -> str:
         """Add the step that asks a model about the pages of a document; returns its key."""
         correction = base.text_treatments[start]
         assert isinstance(correction, Correction)
         made_by = (self.keys.identity(correction.model), self.keys.files, *again(base))
         work = PrepareCorrection(base.name, document, correction, made_by)
-        return self.graph.add(Step(work, (self.keys.correction(base, correction, made),), (made,))).key
+        asked = self.graph.add(Step(work, (self.keys.correction(base, correction, document_key),), (document_key,))).key
+        self.asked_about[base.name][asked] = correction
+        return asked
 
     def damage(self, base: KnowledgeBase, documents: dict[str, str]) -> tuple[str, ...]:
         if not base.has_text:

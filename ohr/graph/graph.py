@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ohr.contracts import Correction
 from ohr.graph.cells import Cell
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.answers.prompts import PreparePrompts
@@ -17,7 +18,8 @@ class BasePart:
 
     `damage` is empty where images are distorted and no engine reads them; `pages` has the keys of the pages that were
     read, by document, and is empty where none was; `scores` has the keys of the scores of pages, by document, and is
-    empty where the protocol has none; `judged` has the keys of `Judged` where judges are asked about pages.
+    empty where the protocol has none; `judged` has the keys of `Judged` where judges are asked about pages; `asked` has
+    the keys of the replies' keys where a model corrects pages, each with its correction.
     """
 
     base: KnowledgeBase
@@ -26,6 +28,7 @@ class BasePart:
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     scores: Mapping[str, str] = field(default_factory=dict)
     judged: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, Correction] = field(default_factory=dict)
 
     @property
     def keys(self) -> tuple[str, ...]:

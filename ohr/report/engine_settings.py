@@ -8,7 +8,7 @@ from typing import Any
 
 from ohr.results.derived.copies import copies_of_clean
 from ohr.results.run import Run
-from ohr.spec.treatments import recorded_engine, recorded_treatments
+from ohr.treatments import recorded_engine, recorded_treatments
 
 PLAIN = "as they are"
 """Pages without noise, in words."""

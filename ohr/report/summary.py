@@ -13,6 +13,7 @@ from ohr.report.headlines import kind, lacking, what_failed, why_not_judged
 from ohr.report.lead import PARTS, lead_sentence, metric_of, page_sentence, scored, staged
 from ohr.report.pages_found import HIT, PagesFound, found_sentence, read_pages_found
 from ohr.report.verdict_cells import Cell, Line, cell, others_differ
+from ohr.report.views.page_repairs import repaired_sentence
 from ohr.report.views.view import View
 from ohr.results.derived.losses import Loss, distinctive, read_losses
 from ohr.results.run import Run
@@ -147,7 +148,8 @@ def _verdicts(run: Run, whole: Sequence[Loss]) -> Summary:
     heads = {loss.stage: staged(loss) for loss in chosen}
     cost = lead_sentence(run, chosen, lead if kind(lead) == "loss" else None, names[lead])
     pages = found_sentence(found, whole, run.reference) if found else ""
-    answer = " ".join(filter(None, (pick(engines) if engines else "", kept_sentence(run))))
+    answers = (pick(engines) if engines else "", kept_sentence(run), repaired_sentence(run))
+    answer = " ".join(filter(None, answers))
     costs = " ".join(filter(None, (pages, cost)))
     of = f"{scored(lead)}{f' with {names[lead]}' if names[lead] else ''}"
     return Summary(

@@ -11,7 +11,7 @@ from ohr.results.folder.prices import PriceList, read_prices
 from ohr.results.folder.run_folder import Status, headlines, read_finished, read_manifest, run_id, status
 from ohr.results.folder.tags import read_tags
 from ohr.results.tables.read_table import read_columns, read_rows
-from ohr.spec.treatments import recorded_engine
+from ohr.treatments import recorded_engine
 
 if TYPE_CHECKING:
     import pyarrow

@@ -1,5 +1,6 @@
 """From the outputs of a run to the columns of its tables."""
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -87,6 +88,21 @@ def reading_columns(base: KnowledgeBase, read: Sequence[tuple[PageId, Recognitio
         "document": [document for (document, _), _ in read],
         "page": [index for (_, index), _ in read],
         **{name: [getattr(one, name) for _, one in read] for name in names},
+    }
+
+
+def treatment_columns(base: KnowledgeBase, records: Sequence[tuple[PageId, Mapping[str, Any]]]) -> Columns:
+    """Columns of `treatments`: what repairs did to some pages of one knowledge base."""
+    about = of_base(base)
+    plain = ("treatment", "changed", "seconds", "tokens_in", "tokens_out", "outcome")
+    known = {*plain, "document", "page"}
+    further = [{name: value for name, value in record.items() if name not in known} for _, record in records]
+    return {
+        **{name: about[name] for name in ("kb", "condition", "replicate")},
+        "document": [document for (document, _), _ in records],
+        "page": [index for (_, index), _ in records],
+        **{name: [record.get(name) for _, record in records] for name in plain},
+        "record": [json.dumps(record, ensure_ascii=False, default=str) if record else None for record in further],
     }
 
 

@@ -31,10 +31,11 @@ from ohr.runner.columns import (
     score_columns,
     swap_columns,
     text_columns,
+    treatment_columns,
 )
 from ohr.runner.kb_page_scores import page_scores, slices
 from ohr.spec.model import KnowledgeBase
-from ohr.spec.payees import reading
+from ohr.spec.payees import correcting, reading
 from ohr.steps.documents.damage import read_damage
 from ohr.steps.documents.read_pages import as_recognition, warnings_of
 
@@ -67,7 +68,8 @@ class KnowledgeBaseTables:
         further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
         judged = ("judgements",) if keys.judges or keys.page_judges else ()
         steps = ("steps",) if keys.spec.whole else ()
-        self.tables = Tables(folder, (*MEASURED, *further, *judged, *steps))
+        repairs = ("treatments",) if any(base.repairs for base in keys.spec.knowledge_bases) else ()
+        self.tables = Tables(folder, (*MEASURED, *further, *judged, *steps, *repairs))
         self.tables.append("questions", question_columns(self.inputs.questions, self.inputs.without_text))
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
@@ -89,6 +91,7 @@ class KnowledgeBaseTables:
             self._pages(base, [lost[damage] for damage in there if damage in lost], sums)
         if base.name not in self.trials:
             self._readings(part)
+            self._corrections(part)
             if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
                 self.ledger.usage.add_recorded(reading(base), sums.whole)
         questions = self.inputs.questions
@@ -133,6 +136,10 @@ class KnowledgeBaseTables:
         if base.name not in self.trials:
             self.tables.append("texts", text_columns(base, pages))
             self.tables.append("edits", edit_columns(base, _edits(documents)))
+            if base.repairs:
+                every = [record for document in documents for record in document.get("treated", ())]
+                records = [((record["document"], record["page"]), record) for record in every]
+                self.tables.append("treatments", treatment_columns(base, records))
         if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
             for page in pages:  # a page that an engine failed on is listed by the step that read it
                 if page.error is not None:
@@ -150,8 +157,18 @@ class KnowledgeBaseTables:
             ends.update(reading.finish for _, reading in read)
             readers.update(reading.reader for _, reading in read if reading.reader)
             self.tables.append("readings", reading_columns(part.base, read))
+            if part.base.repairs:
+                records = [(places[key], each) for key, value in values.items() for each in value.get("treated", ())]
+                self.tables.append("treatments", treatment_columns(part.base, records))
         for line in warnings_of(ends, readers):
             self.ledger.warn(f"{part.base.name}: {line}")
+
+    def _corrections(self, part: BasePart) -> None:
+        """Count the replies of models that correct pages."""
+        asked = self.scheduler.read(part.asked)
+        for key, names in asked.items():
+            payee = correcting(part.base, part.asked[key])
+            self.ledger.usage.add(payee, self.scheduler.read(names.values()))
 
     def _pages(self, base: KnowledgeBase, lost: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
         """Write what was measured of the pages of some documents."""

@@ -14,7 +14,7 @@ from ohr.spec.model import MOST, KnowledgeBase, Target
 from ohr.spec.read_treatments import Slot, read_treatments
 from ohr.spec.source import Note, Where
 from ohr.spec.sweep import Swept, fault_of_size, shown, suffix
-from ohr.spec.treatments import KnowledgeBaseEntry
+from ohr.treatments import KnowledgeBaseEntry
 
 
 def knowledge_bases(

@@ -11,7 +11,7 @@ from ohr.messages.wording import quoted
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built
 from ohr.spec.source import Source, Where, parse, read_text
-from ohr.spec.treatments import SHORT
+from ohr.treatments import SHORT
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ohr.spec.build import Builder
 from ohr.spec.file_keys import QuestionFilter
 from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.source import Source
-from ohr.spec.treatments import recorded_treatments
+from ohr.treatments import recorded_treatments
 
 
 class RecordedSpec:

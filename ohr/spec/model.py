@@ -31,7 +31,7 @@ from ohr.spec.file_keys import (
     Measurement,
     QuestionFilter,
 )
-from ohr.spec.treatments import Recorded, written_treatments
+from ohr.treatments import Recorded, written_treatments
 
 S = TypeVar("S")
 
@@ -145,23 +145,23 @@ class KnowledgeBase:
 
     @property
     def image_treatments(self) -> tuple[ImageTreatment, ...]:
-        """What changes its page images, in order."""
+        """The treatments of its page images, in order."""
         return tuple(each for each in self.treatments if isinstance(each, ImageTreatment))
 
     @property
     def text_treatments(self) -> tuple[Treatment, ...]:
-        """What happens to the pages' texts, in order; where pages are read one by one, their arrangement too."""
+        """The treatments of its texts, in order; where pages are read one by one, their arrangement too."""
         first = [each for each in self.treatments[: self._read_at] if isinstance(each, PageOrder)]
         return (*(first if not self.ocr.reads_documents else ()), *self.treatments[self._read_at + 1 :])
 
     @property
     def orders(self) -> tuple[PageOrder, ...]:
-        """What arranges its pages, in order."""
+        """The treatments that arrange its pages, in order."""
         return tuple(each for each in self.treatments if isinstance(each, PageOrder))
 
     @property
     def orders_read(self) -> tuple[PageOrder, ...]:
-        """What arranges its pages before an engine reads them as a whole document; nothing for other engines."""
+        """Those of `orders` that act before an engine reads a whole document; none for other engines."""
         first = [each for each in self.treatments[: self._read_at] if isinstance(each, PageOrder)]
         return tuple(first) if self.ocr.reads_documents else ()
 

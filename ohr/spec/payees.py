@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ohr.contracts import Agent, AnyMetric, CaseJudgeMetric, Generator, PageJudgeMetric, Stage, System
+from ohr.contracts import Agent, AnyMetric, CaseJudgeMetric, Correction, Generator, PageJudgeMetric, Stage, System
 from ohr.prices import Payee, Use, names_of
 from ohr.spec.model import KnowledgeBase, Named
 
@@ -14,7 +14,10 @@ Plugins = Mapping[str, Sequence[Named[Any]]]
 def payees(bases: Sequence[KnowledgeBase], named: Plugins) -> list[Payee]:
     """List everybody whom these parts of a spec may pay, each once."""
     engines = (reading(base) for base in bases if base.ocr.kind != "ground_truth")
-    return list(dict.fromkeys([*engines, *_models(named)]))
+    repairs = (
+        correcting(base, each) for base in bases for each in base.text_treatments if isinstance(each, Correction)
+    )
+    return list(dict.fromkeys([*engines, *repairs, *_models(named)]))
 
 
 def _models(named: Plugins) -> Iterator[Payee]:
@@ -30,6 +33,11 @@ def _models(named: Plugins) -> Iterator[Payee]:
 def reading(base: KnowledgeBase) -> Payee:
     """Return the OCR engine of a knowledge base, which is called as its entry is."""
     return _payee("reading", base.noise, base.ocr)
+
+
+def correcting(base: KnowledgeBase, correction: Correction) -> Payee:
+    """Return the model that corrects the pages of a knowledge base, which is called as its entry is."""
+    return _payee("repairs", base.noise, correction.model)
 
 
 def answering(generator: Named[Generator], stage: str = "") -> Payee:

@@ -8,7 +8,7 @@ from ohr.ocr.ground_truth import GroundTruth
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built
 from ohr.spec.source import Note, Where
-from ohr.spec.treatments import SHORT, KnowledgeBaseEntry
+from ohr.treatments import SHORT, KnowledgeBaseEntry
 
 Slot = tuple[str | int, ...]
 """The key of a treatment in its entry, such as (`ocr`,) or (`treatments`, 2)."""
@@ -70,9 +70,10 @@ def _faults(slots: Mapping[Slot, Sequence[Built]]) -> Iterator[Note]:
             hint = ": let a kind that chooses, such as best_of, follow two engines" if stage.family == "ocr" else ""
             yield slot, f"{stage.kind} needs an image, but {reader.family} `{reader.kind}` gives text{hint}"
         later = [each for each in stages[place + 1 :] if isinstance(each, AnyOcr)]
-        if stage.takes == "text" and reader is None and later:
+        too_early = stage.takes == "text" and reader is None and bool(later)
+        if too_early:
             yield slot, f"{stage.kind} needs text, but no engine has read the pages yet: put it after `{later[0].kind}`"
-        reader = stage if stage.gives == "text" else reader
+        reader = stage if stage.gives == "text" and not too_early else reader
 
 
 def _with_engine(slots: dict[Slot, list[Built]]) -> dict[Slot, list[Built]]:

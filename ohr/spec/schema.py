@@ -10,7 +10,7 @@ from ohr.registry import Registry
 from ohr.spec.file_keys import SpecFile
 from ohr.spec.sweep import takes_list
 from ohr.spec.targets import Aim
-from ohr.spec.treatments import SHORT, KnowledgeBaseEntry
+from ohr.treatments import SHORT, KnowledgeBaseEntry
 
 _TREATMENTS = [family for family, (contract, _) in FAMILIES.items() if issubclass(contract, Treatment)]
 _NAMED = ("chunker", "retriever", "generator", "agent", "system", "metric")

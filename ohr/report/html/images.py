@@ -11,8 +11,8 @@ from ohr.errors import DataError, OhrError
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Run
 from ohr.spec.from_manifest import RecordedSpec
-from ohr.spec.treatments import Recorded, recorded_treatments
 from ohr.steps.documents.page_images import ImageRecipe
+from ohr.treatments import Recorded, recorded_treatments
 
 WIDTH = 720
 """Pixels: text of a page can be read, and a page takes some 50 KB."""

@@ -19,6 +19,7 @@ HEADINGS: tuple[tuple[str, str, str], ...] = (
     ("cost", "What the noise costs", "Each condition against clean text, or the plain scan where there is none, on the "
      "same questions. Lines are 95% intervals over documents, each alone: where one crosses 0, no loss is shown. The "
      "verdicts at the top judge all conditions of a pipeline together. Hollow: few documents."),
+    ("repairs", "What repairs buy", ""),
     ("curves", "Scores", "Lines and bands are 95% intervals over documents. The floor is the score of a text that "
      "has nothing to do with the question; the ceiling is that of the clean text, or of the evidence alone. Both are "
      "references: a score may be beyond them."),
@@ -45,6 +46,7 @@ HEADINGS: tuple[tuple[str, str, str], ...] = (
 _OPEN = {
     "hypotheses": 30,
     "cost": 12,
+    "repairs": 30,
     "protocol": 30,
     "effort": 30,
     "money": 30,

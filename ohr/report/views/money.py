@@ -12,8 +12,8 @@ from ohr.results.run import Run
 from ohr.results.tables.groups import pipeline_names
 
 USES: Mapping[str, str] = {
-    "reading": "read pages", "answers": "answer", "references": "floors and ceilings", "judging": "judge",
-    "agents": "answer in steps", "systems": "answer",
+    "reading": "read pages", "repairs": "correct pages", "answers": "answer", "references": "floors and ceilings",
+    "judging": "judge", "agents": "answer in steps", "systems": "answer",
 }  # fmt: skip
 """Work that somebody is paid for, in words."""
 

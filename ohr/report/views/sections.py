@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 
 from ohr.errors import DataError
 from ohr.registry import choices
-from ohr.report.views import agents, losses, money, origin, protocol, scores
+from ohr.report.views import agents, losses, money, origin, page_repairs, protocol, scores
 from ohr.report.views.view import View
 from ohr.results.run import Run
 
 SECTIONS: Mapping[str, Callable[[Run], list[View]]] = {
     "hypotheses": losses.hypotheses,
     "cost": losses.against_clean_text,
+    "repairs": page_repairs.page_repairs,
     "curves": scores.means,
     "protocol": protocol.views,
     "effort": lambda run: [*agents.effort(run), *agents.repair(run)],
@@ -43,4 +44,4 @@ def for_screen(run: Run) -> list[View]:
     """Return what a screen shows after the scores: costs of parts, the loss by stage, repairs by agents, and money."""
     across = ["measure", "pipeline"]
     costs = [view.across(["condition", "method", "part"], across, "cost") for view in losses.attribution(run)]
-    return [*costs, *losses.by_stage(run)[:1], *agents.repair(run), *money.views(run)]
+    return [*costs, *losses.by_stage(run)[:1], *page_repairs.page_repairs(run), *agents.repair(run), *money.views(run)]

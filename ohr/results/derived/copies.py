@@ -2,7 +2,7 @@
 
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
-from ohr.spec.treatments import recorded_treatments
+from ohr.treatments import recorded_treatments
 
 _COPIED = "precomputed"
 

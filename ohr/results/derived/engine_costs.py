@@ -9,7 +9,7 @@ from ohr.results.derived.comparison import Side, compare_sides
 from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.spending import usage
 from ohr.results.run import Run
-from ohr.spec.treatments import recorded_engine, recorded_treatments
+from ohr.treatments import recorded_engine, recorded_treatments
 
 _PARTS = ("chunker", "retriever", "generator")
 

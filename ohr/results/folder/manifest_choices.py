@@ -7,8 +7,8 @@ from typing import Any, Literal, Self
 
 from ohr.errors import DataError
 from ohr.results.folder.run_folder import headlines
-from ohr.spec.treatments import recorded_engine, recorded_treatments
 from ohr.statistics.comparison import MARGIN
+from ohr.treatments import recorded_engine, recorded_treatments
 
 Strata = Literal["auto", "domain", "none"]
 

@@ -57,6 +57,12 @@ COLUMNS = {
 """Meanings that hold in every table that has the column."""
 
 MEASURED_TABLES: dict[str, dict[str, str]] = {
+    "treatments": {
+        "treatment": "the repair, with its number where it comes several times",
+        "changed": "whether it changed the page",
+        "outcome": "of a correction: `corrected`, or why the page stays as it is; null for others",
+        "record": "what it did, as JSON: the degrees of a turn, the lines that were removed",
+    },
     "questions": {
         "text": "the question's words",
         "answers": "accepted answers",

@@ -10,6 +10,7 @@ from ohr.results.tables.schema import column_kinds
 ROWS = {
     "questions": "a question: its text, accepted answers, evidence and pages",
     "readings": "a page that an OCR engine read; pages of the ground truth and of recorded results are not here",
+    "treatments": "a page that a repair treated: what it did, and what that took. Only where the spec has repairs",
     "texts": "a page of a knowledge base: its text",
     "scores": "a question, cell and metric: its score",
     "hits": "a retrieved chunk, or a context of a system",

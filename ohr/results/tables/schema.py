@@ -33,6 +33,10 @@ _TABLES = {
         "kb condition replicate:int64 document page:int64 reader finish tokens_in:int64 tokens_out:int64 "
         "seconds:double confidence:double"
     ),
+    "treatments": (
+        "kb condition replicate:int64 document page:int64 treatment changed:bool seconds:double tokens_in:int64 "
+        "tokens_out:int64 outcome record"
+    ),
     "texts": "kb condition replicate:int64 document page:int64 text error",
     "scores": _SCORES,
     "hits": (

@@ -166,7 +166,7 @@ class CutChunks(Work):
 
 
 def apart(chunks: Any, pages: Sequence[Page]) -> Any:
-    """Give the chunks of pages that a document has twice ids of their own."""
+    """Return chunks with ids of their own where a document has a page twice."""
     if len({page.index for page in pages}) == len(pages):
         return chunks
     before: Counter[str] = Counter()

@@ -25,7 +25,7 @@ from ohr.steps.documents.treat import arranged, label, numbered
 from ohr.work.plugin_checks import checked_image
 
 Records = list[dict[str, Any]]
-"""What each treatment but noise did to an image: {treatment, seconds, ...}, JSON values."""
+"""Records of the repairs of an image: {treatment, seconds, changed, ...}, JSON values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ohr.files.lazy import Lazy
 from ohr.isolated import in_order
 from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
-from ohr.steps.documents.page_images import PageImage
+from ohr.steps.documents.page_images import PageImage, Records
 from ohr.work.plugin_checks import checked_recognition
 from ohr.work.step import Context, Ready, Report, Work, missing
 
@@ -68,7 +68,7 @@ class ReadPages(Reading):
                 return len(images), "", 0
             for read in found:
                 now = perf_counter()
-                keep(read, outputs[done], now - began, context, report)
+                keep(read, outputs[done], now - began, context, report, images.records.get(done))
                 context.watch.restart()
                 began, done = perf_counter(), done + 1
                 if done == len(images):
@@ -93,15 +93,16 @@ class ReadDocument(Reading):
             return report
         context.watch.restart(len(self.pages))
         document = self.pages[0].document
-        view = DocumentView(document, Pages(self.pages), self.benchmark.pdf(document))
+        images = Pages(self.pages)
+        view = DocumentView(document, images, self.benchmark.pdf(document))
         found = list(self.ocr.recognise_document(view))
         seconds = (perf_counter() - began) / len(self.pages)
         if len(found) != len(self.pages):
             report.errors = dict.fromkeys(wanted, _miscounted(len(found), len(self.pages), "page"))
             return report
-        for output, read in zip(ready.outputs, found, strict=True):
+        for place, (output, read) in enumerate(zip(ready.outputs, found, strict=True)):
             if output in wanted:
-                keep(read, output, seconds, context, report)
+                keep(read, output, seconds, context, report, images.records.get(place))
         return report
 
 
@@ -110,10 +111,12 @@ class Pages(Lazy):
 
     Args:
         broken: place of the image that could not be made.
+        records: by the place of an image, what repairs did to it.
     """
 
     def __init__(self, pages: Sequence[PageImage]) -> None:
         self._pages, self.broken = pages, None
+        self.records: dict[int, Records] = {}
 
     broken: int | None
 
@@ -122,16 +125,33 @@ class Pages(Lazy):
 
     def image(self, place: int) -> Image:
         """Make one image; passes on errors of the benchmark or a noise."""
+        records: Records = []
         try:
-            return self._pages[place].make()
+            image = self._pages[place].make(records)
+            if records:
+                self.records[place] = records
+            return image
         except Exception:
             self.broken = place
             raise
 
 
-def keep(read: Recognition, output: str, seconds: float, context: Context, report: Report) -> None:
-    """Store a page that was read, or report why it failed."""
+def keep(
+    read: Recognition,
+    output: str,
+    seconds: float,
+    context: Context,
+    report: Report,
+    records: Records | None = None,
+) -> None:
+    """Store a page that was read, or report why it failed.
+
+    Args:
+        seconds: from the page before to this one; those of repairs are told apart.
+        records: what repairs did to its image.
+    """
     read = checked_recognition(read)
+    seconds = max(seconds - sum(record["seconds"] for record in records or ()), 0.0)
     report.calls["pages"] += 1
     report.seconds += seconds
     report.tokens["in"] += read.tokens_in
@@ -140,7 +160,8 @@ def keep(read: Recognition, output: str, seconds: float, context: Context, repor
         report.errors[output] = read.error
     else:
         took = seconds if read.seconds is None else read.seconds
-        context.store.put(output, {"text": read.text, "seconds": round(took, 4), **_more(read)})
+        treated = {"treated": records} if records else {}
+        context.store.put(output, {"text": read.text, "seconds": round(took, 4), **_more(read), **treated})
 
 
 _FURTHER = ("finish", "tokens_in", "tokens_out", "confidence", "reader")

@@ -101,7 +101,8 @@ def treat(
                 break
         else:
             results = _results(treated.pages, treatment, number, seed, replies)
-            _take(treated, treatment, number, results, perf_counter() - began)
+            replies = replies if isinstance(treatment, Correction) else None
+            _take(treated, treatment, number, results, perf_counter() - began, replies)
     return treated
 
 
@@ -119,7 +120,12 @@ def _results(
 
 
 def _take(
-    treated: TreatedPages, treatment: Treatment, number: int, results: Sequence[TreatedPage], seconds: float
+    treated: TreatedPages,
+    treatment: Treatment,
+    number: int,
+    results: Sequence[TreatedPage],
+    seconds: float,
+    replies: Replies | None,
 ) -> None:
     """Take the pages that a treatment gives; a page that failed has no text, and stays so."""
     pages = treated.pages
@@ -131,8 +137,18 @@ def _take(
             raise StageError(name, f"{page.document} page {page.index + 1}", "a page must be a TreatedPage with text")
         if page.error is not None:
             continue
-        record = {"treatment": label(treatment, number), "page": page.index, "seconds": round(seconds / len(pages), 6)}
-        treated.records.append({**record, "changed": result.text != page.text, **result.record})
+        record = {
+            "treatment": label(treatment, number),
+            "document": page.document,
+            "page": page.index,
+            "seconds": round(seconds / len(pages), 6),
+            "changed": result.text != page.text,
+            **result.record,
+        }
+        if replies and (reply := replies.get(place)) is not None:
+            names = ("seconds", "tokens_in", "tokens_out")
+            record |= {name: getattr(reply, name) for name in names}
+        treated.records.append(record)
         pages[place] = replace(page, text=result.text)
 
 
