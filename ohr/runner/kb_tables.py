@@ -1,7 +1,7 @@
 """Tables of knowledge bases: writes the rows of one when its steps are settled."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import Cell
 from ohr.graph.graph import BasePart
+from ohr.messages.wording import counted
 from ohr.metrics.dose import DAMAGED, QuestionDose
 from ohr.metrics.scores import Scores, failed_questions, kb_scores
 from ohr.results.derived import decomposition
@@ -107,11 +108,15 @@ class KnowledgeBaseTables:
         self.add_scores(cell, range(len(questions)), scores)
         self.counts[base.name] = Counts(sums.edits, sums.aimed, sums.failed)
 
-    def _left_out(self, base: KnowledgeBase) -> Iterator[Page]:
-        """Yield the pages that noise has left out: they are lost, but nothing failed."""
-        for document in self.inputs.documents if base.orders else ():
-            numbers = {page.number for page in self.keys.placed(base, document)}
-            yield from (Page(document.name, index, "") for index in range(document.pages) if index not in numbers)
+    def _left_out(self, base: KnowledgeBase) -> list[Page]:
+        """Return the pages that noise has left out, and warn of documents without any: nothing of it failed."""
+        placed = {each: self.keys.placed(base, each) for each in self.inputs.documents if base.orders}
+        if empty := sum(not pages for pages in placed.values()):
+            self.ledger.warn(f"{base.name}: no page is left of {empty} of {counted(len(placed), 'document')}")
+        numbers = {each: {page.number for page in pages} for each, pages in placed.items()}
+        return [
+            Page(each.name, index, "") for each in placed for index in range(each.pages) if index not in numbers[each]
+        ]
 
     def _add_pages(self, cell: Cell, part: BasePart, scores: Scores) -> None:
         """Add the scores of pages to those of a knowledge base, and write what judges replied."""

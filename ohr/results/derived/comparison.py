@@ -16,6 +16,7 @@ from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, GROUPS, STAGES
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, family
+from ohr.treatments import recorded_treatments
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,18 @@ def compare_sides(
     if not candidates:
         raise DataError(f"{first.run.folder} and {second.run.folder} have no score in common{_hint(first, second)}")
     pairs = judged(candidates, part.clusters, margin)
+    notes += _repair(first, second)
     return Compared(pairs, int(here.size), len(part.clusters.counts), margin, tuple(notes))
+
+
+def _repair(first: Side, second: Side) -> Iterator[str]:
+    """Yield what the second condition has of repairs beyond the first, where they differ in nothing else."""
+    bases = (base for side in (first, second) for base in side.run.manifest["spec"].get("knowledge_bases", ()))
+    known = {base.get("condition"): recorded_treatments(base) for base in bases}
+    before, after = (known.get(side.condition, []) for side in (first, second))
+    added = [each.label for each in after if each.purpose == "repair" and each not in before]
+    if added and [each for each in after if each.label not in added] == before:
+        yield f"{second.condition} is {first.condition} repaired by {named(added)}: a gain is what that brings back"
 
 
 def _label(first: Place, second: Place, metric: str) -> str:
