@@ -17,6 +17,7 @@ from ohr.testing.scripted import Scripted
 from ohr.testing.stage import RATES, TEXTS, check_stage
 from ohr.testing.systems import check_system
 from ohr.testing.trajectories import check_agent
+from ohr.testing.treatments import check_treatment
 
 __all__ = [
     "RATES",
@@ -35,6 +36,7 @@ __all__ = [
     "check_stage",
     "check_system",
     "check_text_noise",
+    "check_treatment",
     "found",
     "indexed",
     "odd_images",
