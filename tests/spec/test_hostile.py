@@ -5,7 +5,7 @@ from time import process_time
 
 import pytest
 
-from ohr.spec.environment import sent
+from ohr.spec.servers import sent
 from ohr.spec.read import make_spec
 
 from .conftest import BASE

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from ohr.contracts import Context, SystemReply
 from ohr.errors import DataError, MissingKey, PermanentError, SpecError
-from ohr.spec.environment import sent
+from ohr.spec.servers import sent
 from ohr.spec.read import read_spec
 from ohr.systems.http import Http
 

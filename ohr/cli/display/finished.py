@@ -44,7 +44,7 @@ def carry_out(
     from ohr.results.folder.tags import change_tags
     from ohr.results.run import Run
     from ohr.runner.run import run as run_spec
-    from ohr.spec.environment import sent
+    from ohr.spec.servers import sent
 
     for line in sent(spec):
         report(line)
