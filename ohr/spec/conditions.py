@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from ohr.contracts import AnyOcr, ImageTreatment, Treatment
+from ohr.contracts import AnyOcr, Correction, ImageTreatment, Treatment
 from ohr.messages.wording import quoted
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.registry import Registry, choices
@@ -114,6 +114,9 @@ def _misfits(slots: Mapping[Slot, Sequence[Built]], registry: Registry, is_seen:
     aimed = [slot for slot, variants in slots.items() if any(built.aim for built in variants)]
     if len(aimed) > 1:
         yield (), "only one noise of a knowledge base can have a target"
+    for slot, stage in first.items():
+        if aimed and isinstance(stage, Correction):
+            yield slot, f"a target cannot be searched through {stage.kind}: its model would be asked at every strength"
     images = [(slot, stage) for slot, stage in first.items() if isinstance(stage, ImageTreatment)]
     engines = [built.stage for slot, stage in first.items() if stage.family == "ocr" for built in slots[slot]]
     if not images or not engines:

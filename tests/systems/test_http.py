@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from ohr.contracts import Context, SystemReply
 from ohr.errors import DataError, MissingKey, PermanentError, SpecError
-from ohr.spec.servers import sent
 from ohr.spec.read import read_spec
+from ohr.spec.servers import sent
 from ohr.systems.http import Http
 
 from .rag_server import rag_server
