@@ -23,7 +23,7 @@ from pydantic import (
 
 from ohr.child import call
 from ohr.errors import DataError
-from ohr.models.completions import Failure
+from ohr.models.tries import Failure
 from ohr.registry import choices
 
 from .documents import FILE_PLACES, batches, bodies

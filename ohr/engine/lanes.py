@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ohr.contracts import Stage
 from ohr.keys import key
+from ohr.models.tries import Policy
 from ohr.work.step import Ready, Report, Step
 
 _SECONDS = 0.2
@@ -36,18 +37,18 @@ class Task:
     """Its requests, until its turn comes."""
     had_its_turn: bool = False
 
-    def keys(self, renamed: Mapping[str, str | None], retries: int) -> Ready:
+    def keys(self, renamed: Mapping[str, str | None], policy: Policy) -> Ready:
         """Return the keys of the step as its inputs turned out.
 
         Args:
             renamed: outputs with another key than in the graph, or failed ones (None), because an input failed.
-            retries: an output that failed more often is not tried again.
+            policy: how often an output is tried.
         """
         step = self.step
         read = (*step.inputs, *(self.needs or ()))
         settled = tuple(renamed.get(name, name) for name in read)
         inputs, needs = settled[: len(step.inputs)], settled[len(step.inputs) :]
-        skip = frozenset(name for name, count in self.attempts.items() if count > retries)
+        skip = frozenset(name for name, count in self.attempts.items() if policy.is_over(count))
         ready = Ready(inputs, step.outputs, skip, alone=self.apart, needs=None if self.needs is None else needs)
         if settled == read:
             return ready

@@ -14,7 +14,7 @@ from uuid import uuid4
 from ohr.errors import PluginError
 from ohr.keys import key
 from ohr.models.meter import Meter
-from ohr.models.rate_headers import left, retry_after
+from ohr.models.tries import left, retry_after
 from ohr.store.folders import user_cache
 
 _log = logging.getLogger(__name__)

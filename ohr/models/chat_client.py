@@ -3,35 +3,23 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from time import monotonic
+from itertools import count
 from typing import Any
 
 from ohr import extras
 from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
 from ohr.models.allowance import Allowance, Sent, new_turn
-from ohr.models.completions import LARGEST, Failure, completion_of, excerpt, is_permanent
-from ohr.models.rate_headers import retry_after
-from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met, port_of, word_for
+from ohr.models.completions import LARGEST, completion_of, excerpt
+from ohr.models.reach import lose, lost, met, port_of
 from ohr.models.request_size import size_of
+from ohr.models.tries import BUSY, Failure, Policy, noted, of_connection, of_reply, refused
 from ohr.models.waiting import waits
 
-REFUSED = frozenset({401, 402, 403})
-"""Status codes of a key that is refused, whatever it is asked."""
-_BUSY = 429
-"""Status code of a server that was asked too often."""
-_ABOUT_THE_PROMPT = frozenset({400, 413, 422})
-"""Status codes of requests that cannot be answered: too long, too large, not well formed."""
 _SERIES = 20
 """Failed prompts in a row, for one reason, after which the server is not asked any more."""
 _LOOK = 0.25
 """Most seconds between two looks for room in a limit per minute: a reply may give some back."""
-_REST = 60.0
-"""Seconds for which a key that was refused is not tried again; a key or a right that was just given gets its chance."""
-_REFUSALS = 3
-"""Refusals in a row after which a key is not tried: one alone may be a server's hiccup."""
-_refusals: dict[tuple[str, str, str], tuple[int, float, str]] = {}
-"""By address, model and key, how often in a row this process was refused, when it was last, and why it was first."""
 
 
 @dataclass
@@ -55,7 +43,6 @@ class ChatClient:
         key_name: the variable that holds the key.
         timeout: seconds for one try, from the first byte sent to the last one received. All tries of a prompt, and the
             waits between them, have `retries + 1` times as many.
-        backoff: seconds before the second try, doubled before each further one.
         allowance: what may be asked in a minute; None for no limit. To wait for it counts in no time limit.
     """
 
@@ -65,8 +52,7 @@ class ChatClient:
     key: str
     key_name: str | None
     timeout: float
-    retries: int
-    backoff: float
+    policy: Policy
     allowance: Allowance | None = None
     series: str = field(default="", init=False)
     failed: int = field(default=0, init=False)
@@ -108,8 +94,8 @@ class ChatClient:
     async def _in_time(self, body: Mapping[str, Any], opening: str) -> Completion:
         """Ask until there is an answer, the tries are used up, or the time is."""
         anyio = extras.load("anyio", "openai")
-        end = anyio.current_time() + self.timeout * (self.retries + 1)
-        for turn in range(self.retries + 1):
+        end = anyio.current_time() + self.timeout * (self.policy.retries + 1)
+        for turn in count():
             try:
                 began, sent = anyio.current_time(), await self._admitted(body)
                 end += anyio.current_time() - began
@@ -121,14 +107,11 @@ class ChatClient:
                 failure = caught
             except Exception as error:  # an odd reply makes the libraries raise what they do not document
                 failure = Failure(self._masked(f"{type(error).__name__}: {error}"), type(error).__name__)
-            is_gone = turn >= DROPS and failure.unreached and not has_met(self.url)
-            if failure.wait is None or turn == self.retries or is_gone:
-                break
-            pause = max(failure.wait, self.backoff * 2**turn)
-            if anyio.current_time() + pause >= end:
-                break
+            pause = self.policy.pause(turn, failure, end - anyio.current_time())
+            if pause is None:
+                raise failure
             await anyio.sleep(pause)
-        raise failure
+        raise AssertionError("the last try returns or raises")
 
     async def _admitted(self, body: Mapping[str, Any]) -> Sent | None:
         """Wait until the limits per minute have room for a request; None where there are no limits."""
@@ -149,7 +132,7 @@ class ChatClient:
             return await self._once(body, opening, reply)
         finally:
             if self.allowance and sent:
-                self.allowance.settle(sent, reply.tokens, reply.headers, busy=reply.status == _BUSY)
+                self.allowance.settle(sent, reply.tokens, reply.headers, busy=reply.status == BUSY)
 
     async def _once(self, body: Mapping[str, Any], opening: str, reply: "_Reply") -> Completion:
         httpx, anyio = extras.load("httpx", "openai"), extras.load("anyio", "openai")
@@ -160,23 +143,12 @@ class ChatClient:
             async with self.http.stream("POST", url, json=body, headers=headers) as response:
                 text = self._masked((await _read(response)).decode("utf-8-sig", "surrogateescape"))
         except httpx.RequestError as error:
-            is_unreached = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-            reason = self._masked(cause(error) if is_unreached else str(error)) or word_for(error)
-            wait = None if is_unreached and not has_met(self.url) else 0.0
-            unreached = reason if is_unreached or (drops(error) and not has_met(self.url)) else ""
-            series = f"cannot reach {self.url}"
-            raise Failure(f"{series}: {reason}", series, wait, unreached=unreached) from error
+            raise of_connection(error, self.url, self._masked) from error
         met(self.url)
         status, reply.status, reply.headers = response.status_code, response.status_code, response.headers
         if status != 200:
-            refused = status in REFUSED or (status == _BUSY and "insufficient_quota" in text)
             hint = "; " + self._about_key() if status in (401, 403) else ""
-            permanent = not refused and is_permanent(status, text)
-            wait = None if permanent or refused else retry_after(response.headers)
-            asks_to_wait = status == _BUSY and wait  # it is well, and has a limit
-            series = "" if status in _ABOUT_THE_PROMPT or asks_to_wait else f"server answered {status}"
-            problem = f"server answered {status}: {excerpt(text)}{hint}"
-            raise Failure(problem, series, wait, refused=refused, permanent=permanent)
+            raise of_reply(f"server answered {status}: {excerpt(text)}{hint}", status, text, response.headers)
         completion = completion_of(text, round(anyio.current_time() - began, 4), opening)
         reply.tokens = completion.tokens_in, completion.tokens_out
         return completion
@@ -207,21 +179,6 @@ def fields_of(request: Mapping[str, Any], further: Mapping[str, Any]) -> dict[st
     if further.get("max_completion_tokens") is not None:
         made.pop("max_tokens", None)
     return {name: value for name, value in made.items() if value is not None}
-
-
-def refused(url: str, model: str, key: str) -> str:
-    """Return why a key is not tried: it was refused several times in a row a while ago; empty where it is tried."""
-    count, at, reason = _refusals.get((url, model, key), (0, 0.0, ""))
-    return reason if count >= _REFUSALS and monotonic() - at < _REST else ""
-
-
-def noted(url: str, model: str, key: str, reason: str, *, refusal: bool = False) -> str:
-    """Note the end of a request, and return its reason: of refusals in a row the first one's, as they are one fault."""
-    count, _, first = _refusals.pop((url, model, key), (0, 0.0, ""))
-    if not refusal:
-        return reason
-    _refusals[url, model, key] = count + 1, monotonic(), first or reason
-    return first or reason
 
 
 def start_of(url: str, model: str) -> str:

@@ -1,11 +1,12 @@
-"""Replies of the chat API as completions, and what is known of a request that has none."""
+"""Replies of the chat API as completions."""
 
 import json
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ohr.contracts import Completion, Permanent
+from ohr.contracts import Completion
+from ohr.models.tries import Failure, is_too_long, passes
 
 _WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"})
 _WHOLE |= {"tool_calls", "tool_use", "function_call"}
@@ -15,53 +16,8 @@ _FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blo
 a server says nothing the reply is whole."""
 _STREAM = re.compile(r"\s*(data|event|id|retry)?:")
 """How an event stream begins."""
-_TOO_LONG = re.compile(
-    r"context[_ ](length|window)|(context|sequence|prompt|input|model) length|maximum number of tokens"
-    r"|exceeds? (the |its |your )?(\w+ ){0,3}(context|limit of \d+ tokens)|reduce the length|too many input tokens"
-    r"|(prompt|request|message|sequence|text|inputs?`?) (is |are |was )?(too (long|large|big)|must have less than)",
-    re.IGNORECASE,
-)
-"""How servers say that a prompt does not fit: vLLM, SGLang, llama.cpp, Ollama, TGI, LM Studio, and hosted ones."""
-_PASSING = frozenset({408, 409, 425, 429})
-"""Status codes that are worth another try, beside those of a server in trouble: 500 and above."""
-_UNREAD = frozenset({429, 502, 503, 504})
-"""Status codes of a server that has not looked at the prompt."""
 LARGEST = 4 << 20
 """Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
-
-
-class Failure(Exception):
-    """A request without an answer.
-
-    Args:
-        reason: for people.
-        series: what failures of the same cause have in common; empty where the prompt itself may be the cause.
-        wait: seconds before another try; None if another try would fail the same way.
-        refused: the key is refused, whatever it is asked.
-        status: of the server's reply; 0 where there was none.
-        permanent: another try would fail the same way, in this run and whatever tries it.
-        unreached: why there was no connection; "" where there was one.
-    """
-
-    def __init__(
-        self,
-        reason: str,
-        series: str = "",
-        wait: float | None = None,
-        *,
-        refused: bool = False,
-        status: int = 0,
-        permanent: bool = False,
-        unreached: str = "",
-    ) -> None:
-        super().__init__(reason)
-        self.series, self.wait, self.refused, self.status = series, wait, refused, status
-        self.permanent, self.unreached = permanent, unreached
-
-    @property
-    def reason(self) -> str:
-        """The reason as an item's error."""
-        return Permanent(str(self)) if self.permanent else str(self)
 
 
 def completion_of(text: str, seconds: float, opening: str) -> Completion:
@@ -124,21 +80,6 @@ def _is_permanent(reply: Mapping[str, Any]) -> bool:
     if said == {"error"} and not (code.isdecimal() and passes(int(code))):
         return is_too_long(json.dumps(fault))
     return not said and "choices" in reply
-
-
-def passes(status: int) -> bool:
-    """Report whether a request with this status code is worth another try."""
-    return status in _PASSING or status >= 500
-
-
-def is_permanent(status: int, text: str) -> bool:
-    """Report whether a request that was not answered with success would not be the next time either."""
-    return not passes(status) or (status not in _UNREAD and is_too_long(text))
-
-
-def is_too_long(text: str) -> bool:
-    """Report whether a server says that a prompt does not fit into its model's context."""
-    return bool(_TOO_LONG.search(text))
 
 
 def _text(content: Any) -> str:

@@ -20,7 +20,6 @@ class Context:
         store: where inputs are read and outputs are written.
         inputs: documents, questions and ground truth of the run.
         watch: the time limit of an item.
-        given_up: models that this process has given up during the run, with the time and the reason.
         say: reports how many files of prompts are at servers, how many replies are there, and how many there will be.
         asks_again: replies are made again, whatever earlier runs have under way.
     """
@@ -28,7 +27,6 @@ class Context:
     store: Store
     inputs: Inputs
     watch: Watch = field(default_factory=Watch)
-    given_up: dict[str, tuple[float, str]] = field(default_factory=dict)
     say: Callable[[int, int, int], None] = lambda *_: None
     asks_again: bool = False
 

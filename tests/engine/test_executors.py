@@ -132,10 +132,10 @@ def test_a_worker_prints_why_it_cannot_begin_unless_its_run_has_ended(raised, is
     assert bool(ended.stderr) == is_printed
 
 
-def test_calls_that_raise_are_tried_again_and_reported():
+def test_calls_that_raise_are_reported():
     executor = Local(2)
     executor.start(Setup())
-    found = {item: (result, error) for item, result, error in run_each(executor, _half, [1, 2, 3], retries=1)}
+    found = {item: (result, error) for item, result, error in run_each(executor, _half, [1, 2, 3])}
     assert found == {1: (-1.0, None), 2: (None, "ZeroDivisionError: division by zero"), 3: (3.0, None)}
 
 

@@ -4,7 +4,6 @@ from shutil import rmtree
 
 import pytest
 
-from ohr.engine.planner import Planner
 from ohr.engine.scheduler import Scheduler
 from ohr.steps.answers.judging import PrepareJudging
 from ohr.store import open_store
@@ -78,7 +77,7 @@ def test_replies_that_are_gone_are_asked_for_again(home, spec, text):
 
 @pytest.mark.parametrize("spec", [SPEC, JAM])
 def test_an_answer_that_is_lost_just_before_it_is_read_is_made_again(home, spec, monkeypatch):
-    read, lost = Planner.read, []
+    read, lost = Scheduler.read, []
 
     def losing(self, names):
         names = list(names)

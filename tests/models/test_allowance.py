@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ohr.errors import PluginError
 from ohr.models.allowance import Allowance, Sent, allowance
 from ohr.models.meter import Meter
-from ohr.models.rate_headers import left, seconds
+from ohr.models.tries import left, seconds
 
 
 class Clock:

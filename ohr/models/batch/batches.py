@@ -18,7 +18,7 @@ from ohr.models.batch.notes import BatchNotes, Noted
 from ohr.models.batch.server import BatchServer
 from ohr.models.batch.settings import Batch
 from ohr.models.batch.state import ending, has_ended, requests
-from ohr.models.completions import Failure
+from ohr.models.tries import Failure
 
 _log = logging.getLogger(__name__)
 _UNCERTAIN = frozenset({0, 408, 409, 425, 429})

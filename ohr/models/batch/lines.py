@@ -9,7 +9,8 @@ from typing import Any
 
 from ohr.contracts import Completion
 from ohr.messages.wording import counted
-from ohr.models.completions import LARGEST, Failure, completion_of, excerpt
+from ohr.models.completions import LARGEST, completion_of, excerpt
+from ohr.models.tries import Failure
 
 ENDPOINT = "/v1/chat/completions"
 """Where each request of a file goes, as OpenAI names it; servers under other roots take the same."""

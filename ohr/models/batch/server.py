@@ -16,9 +16,9 @@ from ohr import extras
 from ohr.messages.secrets import without_key
 from ohr.models.batch.lines import ENDPOINT
 from ohr.models.chat_server import ChatServer, key_of
-from ohr.models.completions import Failure, excerpt
+from ohr.models.completions import excerpt
 from ohr.models.reach import CONNECT
-from ohr.models.tries import Tries
+from ohr.models.tries import Failure, Tries
 
 _PAGE = 100
 """Batches of one page of the server's list, at most."""

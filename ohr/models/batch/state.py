@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ohr.messages.wording import counted
-from ohr.models.completions import Failure, excerpt
+from ohr.models.completions import excerpt
+from ohr.models.tries import Failure
 
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled", "canceled"})
 
