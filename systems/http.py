@@ -22,10 +22,18 @@ from ohr.models.chat_server import announce, check_variable
 from ohr.models.reach import CONNECT, origin
 from ohr.models.tries import Backoff, Failure, Retries, Tries
 
-from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, searched, seconds_of, text_of
+from .http_reply import (
+    ContextPaths,
+    JsonPath,
+    contexts_of,
+    count_of,
+    excerpt,
+    read_reply,
+    searched,
+    seconds_of,
+    text_of,
+)
 from .ingesting import Ingest, Method, Steps, Wait
-from .preset_fields import with_preset
-from .streams import read_reply
 from .templates import (
     checked_headers,
     checked_url,
@@ -36,6 +44,7 @@ from .templates import (
     refuse_secret_urls,
     refuse_secrets,
     refuse_unknown,
+    with_preset,
 )
 
 _LARGEST = 16 << 20

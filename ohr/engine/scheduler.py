@@ -10,13 +10,10 @@ from typing import Any
 from ohr.contracts import Permanent
 from ohr.engine.executors.aside import Aside
 from ohr.engine.executors.base import Executor, NodeLost
-from ohr.engine.growth import Growth
-from ohr.engine.lanes import Lane, Task
 from ohr.engine.ledger import Ledger
-from ohr.engine.progress import Progress
-from ohr.engine.setup import reason
-from ohr.engine.tally import EVERY, Tally
-from ohr.engine.worker import Job, Result, run_jobs
+from ohr.engine.progress import EVERY, Progress, Tally
+from ohr.engine.tasks import Growth, Lane, Task
+from ohr.engine.worker import Job, Result, reason, run_jobs
 from ohr.errors import InputsGone, OhrError, PromptError, StoreError
 from ohr.graph.graph import Graph
 from ohr.models.tries import MOST_LOST, Policy

@@ -11,7 +11,7 @@ from ohr.engine.executors.base import Executor
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.scheduler import Scheduler
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.models.given_up import ask_again
 from ohr.models.reach import servers_of, without_connection
 from ohr.models.tries import Policy

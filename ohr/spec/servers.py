@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from ohr.contracts import Generator, Stage
 from ohr.contracts.stage import within
 from ohr.messages.wording import counted
-from ohr.models.batch.notes import count_under_way
+from ohr.models.batches import count_under_way
 from ohr.spec.model import Spec
 from ohr.spec.source import Note
 

@@ -4,6 +4,7 @@ from shutil import rmtree
 
 import pytest
 
+from ohr.engine import tasks
 from ohr.engine.scheduler import Scheduler
 from ohr.steps.answers.judging import PrepareJudging
 from ohr.store import open_store
@@ -123,9 +124,8 @@ def test_a_run_keeps_the_answers_that_it_has_asked_for(home):
 
 
 def test_a_step_of_prompts_that_asks_without_end_fails_with_the_limit(home, monkeypatch):
-    from ohr.engine import growth
 
-    monkeypatch.setattr(growth, "MOST_GROWN", 5)
+    monkeypatch.setattr(tasks, "MOST_GROWN", 5)
     finished = home.run(SPEC, "retries=0")
     assert {failure.reason for failure in finished.ledger.failures if failure.stage == "prompt"} == {
         "it asked for more than 5 steps: it does not end"

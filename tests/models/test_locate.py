@@ -4,8 +4,7 @@ import pytest
 
 from ohr.errors import MissingExtra, PluginError
 from ohr.generators.local_model import MODELS
-from ohr.models.check import check_device
-from ohr.models.locate import Catalog, Packaged
+from ohr.models.places import Catalog, Packaged, check_device
 from ohr.retrievers.embedders import EMBEDDERS
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ohr.models.memory import batch_note, fitting, parts
+from ohr.models.resident import batch_note, fitting, parts
 
 FULL = [
     MemoryError(),

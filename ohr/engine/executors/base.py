@@ -1,11 +1,11 @@
-"""The promises of an executor, and the settings that it needs before it starts."""
+"""The promises of an executor, and the settings that its workers need."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-from ohr.engine.setup import Setup, reason
+from ohr.engine.worker import Setup, reason
 from ohr.errors import OhrError
 
 T = TypeVar("T")
