@@ -1,15 +1,16 @@
 """An account of what is sent to a model in a minute: one for all that ask it with one key on this machine."""
 
 import fcntl
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
-from typing import Any, Self
+from typing import Any, ClassVar
 from uuid import uuid4
+
+from pydantic import ConfigDict, TypeAdapter
 
 from ohr.errors import PluginError
 from ohr.keys import key
@@ -48,20 +49,6 @@ class Meter:
     next: float = 0.0
     left: float = 0.0
     until: float = 0.0
-
-    @classmethod
-    def read(cls, state: Any) -> Self:
-        """Read a state that `written` made.
-
-        Raises:
-            ValueError, TypeError, KeyError, AttributeError: it is none.
-        """
-        spent, under_way = ({int(at): float(cost) for at, cost in state[name].items()} for name in ("spent", "open"))
-        return cls(spent, under_way, float(state["next"]), float(state["left"]), float(state["until"]))
-
-    def written(self) -> dict[str, Any]:
-        """Return the state as JSON values."""
-        return dict(vars(self))
 
     def wait(self, now: float, cost: float, limit: float) -> float:
         """Return the seconds until a request may be sent, 0 for now; larger than the limit, it waits for a free minute.
@@ -170,27 +157,16 @@ class _Account:
         turn: which large request is next, and until when that holds.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(allow_inf_nan=False)
+
     requests: Meter = field(default_factory=Meter)
     tokens: Meter = field(default_factory=Meter)
     reply: float = 0.0
     ratio: float = 1.0
     turn: tuple[str, float] = ("", 0.0)
 
-    @classmethod
-    def read(cls, content: bytes) -> Self:
-        """Read an account; one that is damaged is empty again."""
-        try:
-            state = json.loads(content)
-            name, until = state["turn"]
-            meters = Meter.read(state["requests"]), Meter.read(state["tokens"])
-            return cls(*meters, float(state["reply"]), float(state["ratio"]), (str(name), float(until)))
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-            return cls()
 
-    def written(self) -> bytes:
-        """Return the account as bytes."""
-        meters = {"requests": self.requests.written(), "tokens": self.tokens.written()}
-        return json.dumps({**meters, "reply": self.reply, "ratio": self.ratio, "turn": self.turn}).encode()
+_ACCOUNT = TypeAdapter(_Account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,10 +259,13 @@ class Allowance:
         with self.path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
-            account = _Account.read(file.read())
+            try:
+                account = _ACCOUNT.validate_json(file.read())
+            except ValueError:  # it is new or damaged
+                account = _Account()
             yield account
             file.truncate(0)  # it appends, so that this is also where it writes
-            file.write(account.written())
+            file.write(_ACCOUNT.dump_json(account))
 
 
 def allowance(url: str, model: str, secret: str, limits: tuple[float | None, float | None]) -> Allowance | None:

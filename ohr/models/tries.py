@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from itertools import count
 from math import inf, isfinite
@@ -54,11 +54,12 @@ _refusals: dict[tuple[str, str, str], tuple[int, str]] = {}
 """By address, model and key, how often in a row this process was refused, and why it was first."""
 
 
+@dataclass(eq=False)
 class Failure(Exception):
     """A request without an answer.
 
     Args:
-        reason: for people.
+        problem: for people.
         series: what failures of the same cause have in common; empty where the prompt itself may be the cause.
         wait: seconds before another try; None if another try would fail the same way.
         refused: the key is refused, whatever it is asked.
@@ -68,26 +69,22 @@ class Failure(Exception):
         most: further tries that are worth it, at most.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        series: str = "",
-        wait: float | None = None,
-        *,
-        refused: bool = False,
-        status: int = 0,
-        permanent: bool = False,
-        unreached: str = "",
-        most: float = inf,
-    ) -> None:
-        super().__init__(reason)
-        self.series, self.wait, self.refused, self.status = series, wait, refused, status
-        self.permanent, self.unreached, self.most = permanent, unreached, most
+    problem: str
+    series: str = ""
+    wait: float | None = None
+    refused: bool = field(default=False, kw_only=True)
+    status: int = field(default=0, kw_only=True)
+    permanent: bool = field(default=False, kw_only=True)
+    unreached: str = field(default="", kw_only=True)
+    most: float = field(default=inf, kw_only=True)
+
+    def __str__(self) -> str:
+        return self.problem
 
     @property
     def reason(self) -> str:
-        """The reason as an item's error."""
-        return Permanent(str(self)) if self.permanent else str(self)
+        """The problem as an item's error."""
+        return Permanent(self.problem) if self.permanent else self.problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,8 @@ class Work(ABC):
     """Name of the shape of its outputs in `ohr.work.shapes`; "" where any value will do."""
     role: ClassVar[str]
     """The part that fails when it fails, as the list of failures names it."""
+    named: ClassVar[str] = ""
+    """Its name for messages, with fields of the work (`0`) in braces; for works that do not have their own `item`."""
     one_by_one: ClassVar[bool] = False
     """Its outputs are made in order, each kept at once: a crash is the fault of the first that is missing."""
 
@@ -101,9 +103,9 @@ class Work(ABC):
         return None
 
     @property
-    @abstractmethod
     def item(self) -> str:
         """Name of the work, for messages."""
+        return self.named.format(self)
 
     def label(self, place: int) -> str:  # noqa: ARG002 # for works with several outputs
         """Name one output, by its place in `Step.outputs`, for messages."""

@@ -53,6 +53,7 @@ class RunAgent(Work):
     kind: ClassVar[str] = "running agents"
     shape: ClassVar[str] = "answer"
     role: ClassVar[str] = "agent"
+    named: ClassVar[str] = "{0.name} on {0.condition}"
     one_by_one: ClassVar[bool] = True
     together: ClassVar[bool] = True
     agent: Agent
@@ -68,11 +69,6 @@ class RunAgent(Work):
     def stage(self) -> Stage:
         """The agent, which opens its models and retrievers."""
         return self.agent
-
-    @property
-    def item(self) -> str:
-        """Name of the agent and the knowledge base."""
-        return f"{self.name} on {self.condition}"
 
     def label(self, place: int) -> str:
         """Name the agent, the knowledge base and the question."""

@@ -159,13 +159,9 @@ class PrepareJudging(OfAnswers):
     kind: ClassVar[str] = "preparing prompts of judges"
     shape: ClassVar[str] = "judged"
     role: ClassVar[str] = "prompt"
+    named: ClassVar[str] = "judges' prompts of {0.label_}"
     grows: ClassVar[bool] = True
     judges: tuple[Judge, ...]
-
-    @property
-    def item(self) -> str:
-        """Name of the cell."""
-        return f"judges' prompts of {self.label_}"
 
     def grown(self, output: Judged) -> set[str]:
         """Return the keys of the replies."""
@@ -195,15 +191,11 @@ class PreparePageJudging(Work):
     kind: ClassVar[str] = "preparing prompts of judges"
     shape: ClassVar[str] = "judged"
     role: ClassVar[str] = "prompt"
+    named: ClassVar[str] = "judges' prompts of {0.base}: {0.document.name}"
     grows: ClassVar[bool] = True
     base: str
     document: Document
     judges: tuple[Judge, ...]
-
-    @property
-    def item(self) -> str:
-        """Name of the document."""
-        return f"judges' prompts of {self.base}: {self.document.name}"
 
     def grown(self, output: Judged) -> set[str]:
         """Return the keys of the replies."""

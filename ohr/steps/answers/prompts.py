@@ -89,6 +89,7 @@ class PreparePrompts(Work):
     kind: ClassVar[str] = "preparing prompts"
     shape: ClassVar[str] = "prompts"
     role: ClassVar[str] = "prompt"
+    named: ClassVar[str] = "{0.condition}"
     grows: ClassVar[bool] = True
     source: str
     condition: str
@@ -99,11 +100,6 @@ class PreparePrompts(Work):
     seed: int
     images: ImageRecipe | None = None
     hits: str = ""
-
-    @property
-    def item(self) -> str:
-        """Name of the condition."""
-        return self.condition
 
     def grown(self, output: Mapping[str, str]) -> set[str]:
         """Return the keys of the answers."""

@@ -40,17 +40,13 @@ class ScoreRetrieval(Work):
     kind: ClassVar[str] = "scoring"
     shape: ClassVar[str] = "scores"
     role: ClassVar[str] = "metric"
+    named: ClassVar[str] = "scores of {0.name}"
     name: str
     questions: tuple[int, ...]
     hits: str
     top_k: int
     rules: Rules
     cuts: bool = True
-
-    @property
-    def item(self) -> str:
-        """Name of the condition."""
-        return f"scores of {self.name}"
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Score the questions; those that were not searched count as failed."""
@@ -176,14 +172,10 @@ class ScorePages(Work):
     kind: ClassVar[str] = "scoring"
     shape: ClassVar[str] = "scores"
     role: ClassVar[str] = "metric"
+    named: ClassVar[str] = "page scores of {0.base}: {0.document.name}"
     base: str
     document: Document
     rules: Rules
-
-    @property
-    def item(self) -> str:
-        """Name of the document."""
-        return f"page scores of {self.base}: {self.document.name}"
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Wait for the judges' replies, then score the document; one that failed has lost everything."""
@@ -227,14 +219,10 @@ class ScoreShown(Work):
     kind: ClassVar[str] = "scoring"
     shape: ClassVar[str] = "scores"
     role: ClassVar[str] = "metric"
+    named: ClassVar[str] = "scores of the pages that {0.name} looked at"
     name: str
     questions: tuple[int, ...]
     episodes: tuple[int, ...]
-
-    @property
-    def item(self) -> str:
-        """Name of the condition."""
-        return f"scores of the pages that {self.name} looked at"
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Score the questions; one without a trajectory counts as failed."""

@@ -53,6 +53,7 @@ class RunSystem(Work):
     kind: ClassVar[str] = "asking systems"
     shape: ClassVar[str] = "answer"
     role: ClassVar[str] = "system"
+    named: ClassVar[str] = "{0.name} on {0.condition}"
     one_by_one: ClassVar[bool] = True
     together: ClassVar[bool] = True
     system: System
@@ -69,11 +70,6 @@ class RunSystem(Work):
     def stage(self) -> Stage:
         """The system."""
         return self.system
-
-    @property
-    def item(self) -> str:
-        """Name of the system and the knowledge base."""
-        return f"{self.name} on {self.condition}"
 
     def label(self, place: int) -> str:
         """Name the system, the knowledge base and the question."""
