@@ -1,8 +1,12 @@
+import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 
@@ -13,6 +17,8 @@ from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import Finished, run
 from ohr.spec.read import read_spec
+
+from ..conftest import serving
 
 PLUGINS = Path(__file__).parents[1] / "plugins.py"
 
@@ -86,3 +92,42 @@ def doses(finished):
 def warnings(finished):
     """Return the warnings of a run."""
     return Run(finished.folder).manifest["warnings"]
+
+
+@contextmanager
+def answering(
+    reply: Callable[[dict[str, Any]], tuple[int, str] | None], sent: Callable[[dict[str, Any], str], None] | None = None
+) -> Iterator[str]:
+    """Serve the chat API; yields its root.
+
+    Args:
+        reply: returns status and text for the body of a request; None leaves it without a reply.
+        sent: is called with a body and its reply where the client has taken it.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):  # the library's name
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if (answer := reply(body)) is None:
+                return
+            status, text = answer
+            with suppress(OSError):  # the client was killed
+                self.send_response(status)
+                self.send_header("content-length", str(len(text.encode())))
+                self.end_headers()
+                self.wfile.write(text.encode())
+                self.wfile.flush()
+                if sent:
+                    sent(body, text)
+
+        def log_message(self, *arguments):
+            pass
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size, daemon_threads = 64, True
+
+    server = Server(("127.0.0.1", 0), Handler)
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_port}/v1"

@@ -152,20 +152,26 @@ class Judge:
     made_by: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PrepareJudging(OfAnswers):
-    """Make the prompts of judges about some answers, and ask for the replies. Writes `Judged`."""
+class AsksJudges(Work):
+    """Makes the prompts of judges, and asks for their replies. Writes `Judged`."""
 
+    __slots__ = ()
     kind: ClassVar[str] = "preparing prompts of judges"
     shape: ClassVar[str] = "judged"
     role: ClassVar[str] = "prompt"
-    named: ClassVar[str] = "judges' prompts of {0.label_}"
     grows: ClassVar[bool] = True
-    judges: tuple[Judge, ...]
 
     def grown(self, output: Judged) -> set[str]:
         """Return the keys of the replies."""
         return set(reply_keys(output))
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareJudging(AsksJudges, OfAnswers):
+    """Make the prompts of judges about some answers."""
+
+    named: ClassVar[str] = "judges' prompts of {0.label_}"
+    judges: tuple[Judge, ...]
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Wait for the answers, then write the keys of the replies, and ask for those that are not there."""
@@ -182,24 +188,13 @@ class PrepareJudging(OfAnswers):
 
 
 @dataclass(frozen=True, slots=True)
-class PreparePageJudging(Work):
-    """Make the prompts of judges about the pages of a document, and ask for the replies.
+class PreparePageJudging(AsksJudges):
+    """Make the prompts of judges about the pages of a document; of questions about the same pages the first counts."""
 
-    Writes `Judged`, of questions about the same pages only the first.
-    """
-
-    kind: ClassVar[str] = "preparing prompts of judges"
-    shape: ClassVar[str] = "judged"
-    role: ClassVar[str] = "prompt"
     named: ClassVar[str] = "judges' prompts of {0.base}: {0.document.name}"
-    grows: ClassVar[bool] = True
     base: str
     document: Document
     judges: tuple[Judge, ...]
-
-    def grown(self, output: Judged) -> set[str]:
-        """Return the keys of the replies."""
-        return set(reply_keys(output))
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Write the keys of the replies, and ask for those that are not there."""

@@ -25,8 +25,17 @@ from ohr.store import Store
 from ohr.work.step import Context, Ready, Report, Work
 
 
+class Scoring(Work):
+    """Scores some questions. Writes the columns of `Scores`."""
+
+    __slots__ = ()
+    kind: ClassVar[str] = "scoring"
+    shape: ClassVar[str] = "scores"
+    role: ClassVar[str] = "metric"
+
+
 @dataclass(frozen=True, slots=True)
-class ScoreRetrieval(Work):
+class ScoreRetrieval(Scoring):
     """Score the hits of some questions. Writes the columns of `Scores`.
 
     Its inputs: the hits, then the questions' documents in chunks, where the protocol has facts.
@@ -37,9 +46,6 @@ class ScoreRetrieval(Work):
         cuts: a chunker made the chunks; otherwise the documents are the inputs, and their pages are the chunks.
     """
 
-    kind: ClassVar[str] = "scoring"
-    shape: ClassVar[str] = "scores"
-    role: ClassVar[str] = "metric"
     named: ClassVar[str] = "scores of {0.name}"
     name: str
     questions: tuple[int, ...]
@@ -78,7 +84,7 @@ class ScoreRetrieval(Work):
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreAnswers(OfAnswers):
+class ScoreAnswers(Scoring, OfAnswers):
     """Score the replies to some questions. Writes the columns of `Scores`.
 
     Its last input, where the rules have judges: the keys of their replies.
@@ -89,9 +95,6 @@ class ScoreAnswers(OfAnswers):
         cases: a metric looks at whole cases; without `prompts`, they have no passages.
     """
 
-    kind: ClassVar[str] = "scoring"
-    shape: ClassVar[str] = "scores"
-    role: ClassVar[str] = "metric"
     stage_: str
     condition: str
     rules: Rules
@@ -163,15 +166,12 @@ def read_scores(kept: Mapping[str, Any] | None, metrics: Sequence[str], question
 
 
 @dataclass(frozen=True, slots=True)
-class ScorePages(Work):
+class ScorePages(Scoring):
     """Score one document of a knowledge base. Writes the columns of `Scores` for the questions about it.
 
     Its inputs: the document, then the keys of the judges' replies, where judges are asked about pages.
     """
 
-    kind: ClassVar[str] = "scoring"
-    shape: ClassVar[str] = "scores"
-    role: ClassVar[str] = "metric"
     named: ClassVar[str] = "page scores of {0.base}: {0.document.name}"
     base: str
     document: Document
@@ -208,7 +208,7 @@ class ScorePages(Work):
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreShown(Work):
+class ScoreShown(Scoring):
     """Score the pages that were looked at for some questions. Writes the columns of `Scores`.
 
     Args:
@@ -216,9 +216,6 @@ class ScoreShown(Work):
         episodes: for each of them, the place of its trajectory in the inputs.
     """
 
-    kind: ClassVar[str] = "scoring"
-    shape: ClassVar[str] = "scores"
-    role: ClassVar[str] = "metric"
     named: ClassVar[str] = "scores of the pages that {0.name} looked at"
     name: str
     questions: tuple[int, ...]
