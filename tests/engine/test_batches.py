@@ -218,7 +218,7 @@ def test_only_prompts_without_replies_are_sent(home, server):
     assert server.sizes() == [len(names), 2]
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.acceptance)])
 def test_a_run_that_is_ended_says_that_the_batch_continues(home, server, sent):
     server.looks = 10**6
     with started(home, spec(server)) as process:

@@ -92,7 +92,7 @@ def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
     assert finished.ledger.failures == []
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.acceptance)])
 def test_a_run_that_is_ended_while_its_workers_start_leaves_nothing(home, sent):
     home.write(SPEC)
     scratch = home.folder / "scratch"
