@@ -219,20 +219,13 @@ def record(home, text):
     (home.folder / "recorded" / "law" / "0.json").write_text(json.dumps(pages))
 
 
-def test_changed_results_of_an_engine_are_evaluated_again(home):
-    record(home, "nothing")
-    first = home.run(RECORDED)
-    record(home, "The harbour of law/0 was built in 1900 by Ada Venn.")
-    assert rows(home.run(RECORDED)) != rows(first)
-
-
-def test_a_change_that_is_taken_back_gives_the_first_results_again(home):
-    record(home, "nothing")
-    first = home.run(RECORDED)
-    record(home, "something else")
-    home.run(RECORDED)
-    record(home, "nothing")
-    assert home.run(RECORDED).folder == first.folder
+def test_changed_results_of_an_engine_are_evaluated_again_and_a_change_that_is_taken_back_gives_the_first(home):
+    finished = []
+    for text in ("nothing", "The harbour of law/0 was built in 1900 by Ada Venn.", "nothing"):
+        record(home, text)
+        finished.append(home.run(RECORDED))
+    assert rows(finished[1]) != rows(finished[0])
+    assert finished[2].folder == finished[0].folder
 
 
 def test_a_page_that_is_lost_on_the_way_is_not_taken_for_an_empty_one(home):
