@@ -12,10 +12,11 @@ from typing import Any, Self
 
 from ohr.contracts import Ask, Completion, Conversation, Generator
 from ohr.errors import StoreError
+from ohr.files.lazy import Made
 from ohr.isolated import GIVE_UP
 from ohr.keys import key
 from ohr.models.given_up import give_up, given_up
-from ohr.steps.agents.scope_pages import DeskPictures, ScopeDesk
+from ohr.steps.agents.scope_pages import ScopeDesk
 from ohr.text.thoughts import without_thoughts
 from ohr.work.plugin_checks import checked_completion
 from ohr.work.shapes import read_sound
@@ -56,7 +57,7 @@ class Call:
     def conversation(self) -> Conversation:
         """Return the conversation, whose pictures are made when they are looked at."""
         pictures = [picture for turn in self.ask.turns for picture in turn.pictures]
-        images = DeskPictures(pictures, self.desk) if pictures else ()
+        images = Made([partial(self.desk.picture, picture) for picture in pictures])  # when they are looked at
         return Conversation(self.ask.turns, images, self.question, self.ask.attempt)
 
 

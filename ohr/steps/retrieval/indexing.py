@@ -1,7 +1,7 @@
 """Open indexes with their passages: what a retriever searches in one scope, loaded, or made and kept."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -10,6 +10,7 @@ from typing import Any, overload
 from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, PageId, Question
 from ohr.errors import InputsGone, StageError
 from ohr.files import indexes
+from ohr.files.lazy import Made
 from ohr.isolated import isolated
 from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
@@ -178,11 +179,11 @@ class Indexed:
         return ranked, {place: fault_of(error, retriever) for place, error in failed.items()}
 
 
-def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], "_Images", set[PageId]]:
+def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], Made, set[PageId]]:
     """Return the passages, images and lost pages of a scope whose passages are pages."""
     size = len(scope.documents)
     texts, images = inputs[:size], iter(inputs[size:])
-    chunks, keys = [], []
+    chunks, makers = list[Chunk](), list[Callable[[], Image]]()
     lost: set[PageId] = set()
     for name, numbers, document in zip(scope.documents, scope.numbers, texts, strict=True):
         held = {page.index: page.text for page in read_pages(store, document) or ()}
@@ -193,24 +194,16 @@ def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple
             else:
                 again = f" {place + 1}" if index in numbers[:place] else ""
                 chunks.append(Chunk(f"{name}:{index}{again}", name, (index,), 0, len(text), text))
-                keys.append(image)
-    return chunks, _Images(chunks, keys, store), lost
+                makers.append(partial(_image, chunks[-1].id, image, store))
+    return chunks, Made(makers), lost
 
 
-class _Images(Sequence[Image]):
-    """Page images as a vision retriever sees them; each is read when it is looked at, and not held."""
-
-    def __init__(self, chunks: Sequence[Chunk], keys: Sequence[str], store: Store) -> None:
-        self._chunks, self._keys, self._store = chunks, keys, store
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __getitem__(self, place: Any) -> Any:
-        image: Image | None = rendered(self._store, self._keys[place])
-        if image is None:
-            raise InputsGone(f"image of {self._chunks[place].id}", [self._keys[place]])  # another run has ended
-        return image
+def _image(name: str, key: str, store: Store) -> Image:
+    """Read a page image as a vision retriever looks at it; it is not held."""
+    image = rendered(store, key)
+    if image is None:
+        raise InputsGone(f"image of {name}", [key])  # another run has ended
+    return image
 
 
 def _empty(passages: Passages, scope: Searched) -> list[str]:
