@@ -1,12 +1,16 @@
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from shutil import copytree
-from typing import Any
+from shutil import copytree, rmtree
+from time import monotonic, sleep
+from typing import Any, ClassVar
 
 import pytest
 
@@ -21,22 +25,40 @@ from ohr.spec.read import read_spec
 from ..conftest import serving
 
 PLUGINS = Path(__file__).parents[1] / "plugins.py"
+OHR = Path(sys.executable).with_name("ohr")
 
 
 @dataclass
 class Home:
     """A folder with a store and runs; `run` reads a spec and runs it in this process, or with `workers`."""
 
+    plugins: ClassVar[tuple[Path, ...]] = (PLUGINS,)
     folder: Path
 
     @property
     def store(self) -> Path:
         return self.folder / "store"
 
-    def write(self, text: str, name: str = "spec.yaml") -> Path:
-        path = self.folder / name
-        path.write_text(f"plugins: [{PLUGINS}]\nreplicates: 1\n{text}")
+    def write(self, text: str, name: str = "spec.yaml", **plugins: str) -> Path:
+        """Write a spec, and further files of plugins by their names."""
+        path, names = self.folder / name, [f"{plugin}.py" for plugin in plugins]
+        for plugin, code in zip(names, plugins.values(), strict=True):
+            (self.folder / plugin).write_text(code)
+        path.write_text(f"plugins: [{', '.join(map(str, (*names, *self.plugins)))}]\nreplicates: 1\n{text}")
         return path
+
+    def start(self, text: str, *words: str, **environment: str) -> "subprocess.Popen[str]":
+        """Start a run as a user does, in a process group of its own."""
+        self.write(text)
+        command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--store", "store", "--runs", "runs"]
+        return subprocess.Popen(
+            [*command, *(words or ("--workers", "1"))],
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            start_new_session=True,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def run(self, text: str, *overrides: str, workers: int | None = None) -> Finished:
         return self.run_file(self.write(text), *overrides, workers=workers)
@@ -67,6 +89,13 @@ def once(tmp_path_factory) -> Callable[..., Finished]:
     return lambda *text, kind=Home, **options: kind(tmp_path_factory.mktemp("once")).run(*text, **options)
 
 
+def wait_until(condition: Callable[[], object], process: "subprocess.Popen[str]", seconds: float = 100) -> None:
+    """Wait until something holds, or a process has ended, or some time has passed."""
+    until = monotonic() + seconds
+    while not condition() and process.poll() is None and monotonic() < until:
+        sleep(0.01)
+
+
 def continued(home, finished):
     """Return a home in which a finished study of another home was run."""
     copytree(finished.folder.parents[2], home.folder, dirs_exist_ok=True)
@@ -82,6 +111,17 @@ def rows(finished, table="scores", **wanted):
 def values(finished, **wanted):
     """Return question to value of the picked rows."""
     return {row["question_id"]: row["value"] for row in rows(finished, **wanted)}
+
+
+def without_times(finished, table="scores"):
+    """Return the rows of a table as text, without what takes time."""
+    return [str({key: value for key, value in row.items() if "second" not in key}) for row in rows(finished, table)]
+
+
+def run_again(home, text, **options):
+    """Run a study again whose results were deleted, but not its store."""
+    rmtree(home.folder / "runs")
+    return home.run_file(home.write(text), **options)
 
 
 def doses(finished):

@@ -32,10 +32,7 @@ agents:
 
 
 class Agents(Home):
-    def write(self, text, name="spec.yaml"):
-        path = super().write(text, name)
-        path.write_text(path.read_text().replace("plugins: [", f"plugins: [{CREW}, "))
-        return path
+    plugins = (CREW, *Home.plugins)
 
     def agents(self, spec=SPEC, more=""):
         return self.run(spec.format(log=self.folder / "log", more=more))

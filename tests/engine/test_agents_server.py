@@ -8,18 +8,16 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event, Lock
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import pytest
 
 from ohr.results.run import Run
 
-from .conftest import answering, rows, values
+from .conftest import answering, rows, values, wait_until
 
-OHR = Path(sys.executable).with_name("ohr")
 SPEC = """\
 benchmark: {{kind: tiny, size: {size}}}
 knowledge_bases: [{{name: clean}}]
@@ -165,13 +163,8 @@ def test_a_failed_question_is_tried_again_without_its_finished_calls(home, chat)
 @pytest.mark.acceptance
 def test_a_killed_run_asks_no_finished_call_again(home, chat):
     chat.seconds, chat.faults = 0.05, {1: "silence"}  # the other questions do not wait for the first
-    home.write(spec(chat, size=20))
-    command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1"]
-    command += ["--store", "store", "--runs", "runs"]
-    with subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.DEVNULL) as process:
-        until = monotonic() + 60
-        while len(chat.finished) < 80 and monotonic() < until and process.poll() is None:
-            sleep(0.01)
+    with home.start(spec(chat, size=20)) as process:
+        wait_until(lambda: len(chat.finished) >= 80, process, 60)
         os.killpg(process.pid, signal.SIGKILL)
     sleep(0.3)  # what was in flight ends at the server
     before = Counter(chat.asked)

@@ -161,10 +161,7 @@ def test_an_undefined_question_is_in_no_cell(home):
     text = MINI.replace("chunker:", "metrics: [{kind: picky}]\nchunker:").replace("[retrieval]", "[overall]")
     text = text.replace("max_pages: 2", "max_pages: 1").replace("[law, manual]", "[law]")
     text += "generators: [{kind: extractive}]\n"
-    path = home.write(text)
-    (home.folder / "picky.py").write_text(PICKY)
-    path.write_text(path.read_text().replace("plugins: [", "plugins: [picky.py, "))
-    finished = home.run_file(path)
+    finished = home.run_file(home.write(text, picky=PICKY))
     cells = [values(finished, kb=kb, stage="overall", metric="picky") for kb in ("truth", "f")]
     cells += [swapped(finished, noisy, "picky") for noisy in ("index", "reading")]
     defined = [question for question in cells[0] if not any(np.isnan(cell[question]) for cell in cells)]

@@ -6,9 +6,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
-from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -23,9 +20,8 @@ from ohr.store.database import Database
 from ohr.store.reasons import ReadOnly
 from ohr.work.step import Context, Ready
 
-from .conftest import continued, rows, values
+from .conftest import OHR, continued, rows, values, wait_until
 
-OHR = Path(sys.executable).with_name("ohr")
 RUN = ("run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1")
 SPEC = """\
 benchmark: {kind: tiny}
@@ -63,13 +59,9 @@ def damage_values(store, key="%"):
 
 
 def started(home, text):
-    """Start a run as a user does, in a process group of its own, and wait until it has read two pages."""
-    home.write(text)
-    command = [OHR, *RUN, "--store", "store", "--runs", "runs"]
-    process = subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.PIPE, text=True)
-    until = monotonic() + 60
-    while home.log("reads").total() < 3 and monotonic() < until and process.poll() is None:
-        sleep(0.05)
+    """Start a run, and wait until it has read two pages."""
+    process = home.start(text)
+    wait_until(lambda: home.log("reads").total() >= 3, process, 60)
     assert home.log("reads").total() >= 3
     return process
 
@@ -94,17 +86,10 @@ def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.acceptance)])
 def test_a_run_that_is_ended_while_its_workers_start_leaves_nothing(home, sent):
-    home.write(SPEC)
     scratch = home.folder / "scratch"
     scratch.mkdir()
-    words = [OHR, *RUN[:-1], "4", "--store", "store", "--runs", "runs"]
-    environment = {**os.environ, "TMPDIR": str(scratch)}
-    with subprocess.Popen(
-        words, cwd=home.folder, env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
-    ) as process:
-        until = monotonic() + 60
-        while not list(scratch.glob("pymp-*/tmp*")) and monotonic() < until:
-            sleep(0.005)
+    with home.start(SPEC, "--workers", "4", TMPDIR=str(scratch)) as process:
+        wait_until(lambda: list(scratch.glob("pymp-*/tmp*")), process, 60)
         process.send_signal(sent)
         message = process.communicate()[1]
     assert (process.returncode, message) == (128 + sent, "interrupted; run the same command again to resume\n")
