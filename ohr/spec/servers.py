@@ -8,7 +8,7 @@ from ohr.contracts import Generator, Stage
 from ohr.contracts.stage import within
 from ohr.messages.variables import VARIABLE
 from ohr.messages.wording import counted, quoted
-from ohr.models.batch.notes import count_under_way
+from ohr.models.batches import count_under_way
 from ohr.spec.model import Spec
 from ohr.spec.source import Note
 

@@ -13,7 +13,7 @@ from ohr.engine.executors import make_executor
 from ohr.engine.executors.base import run_each
 from ohr.engine.executors.local import Local
 from ohr.engine.executors.ray import _on_this_node
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.errors import SpecError
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -98,7 +98,7 @@ def _half(number: int) -> float:
 BEGIN = """
 import sys, time
 from pathlib import Path
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.engine.worker import begin
 from ohr.processes import this_process
 begin(Setup(), Path("gone/too"), (this_process()[0], int(sys.argv[1]), "1"))
@@ -132,10 +132,10 @@ def test_a_worker_prints_why_it_cannot_begin_unless_its_run_has_ended(raised, is
     assert bool(ended.stderr) == is_printed
 
 
-def test_calls_that_raise_are_tried_again_and_reported():
+def test_calls_that_raise_are_reported():
     executor = Local(2)
     executor.start(Setup())
-    found = {item: (result, error) for item, result, error in run_each(executor, _half, [1, 2, 3], retries=1)}
+    found = {item: (result, error) for item, result, error in run_each(executor, _half, [1, 2, 3])}
     assert found == {1: (-1.0, None), 2: (None, "ZeroDivisionError: division by zero"), 3: (3.0, None)}
 
 
@@ -143,7 +143,7 @@ def test_calls_that_raise_are_tried_again_and_reported():
 def test_a_cluster_that_does_not_answer_ends_the_command():
     pytest.importorskip("ray", reason="ray is not installed")
     code = (
-        "from ohr.engine.executors import ray; from ohr.engine.setup import Setup; ray._CONNECT = 1.0\n"
+        "from ohr.engine.executors import ray; from ohr.engine.worker import Setup; ray._CONNECT = 1.0\n"
         "ray.Ray('127.0.0.1:1').start(Setup())"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
@@ -155,7 +155,7 @@ NO_ROOM = """
 import ray
 from ohr.engine.executors.base import run_each
 from ohr.engine.executors.ray import Ray
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 
 ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
 executor = Ray(workers=2)

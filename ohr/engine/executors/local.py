@@ -21,7 +21,7 @@ from typing import Any
 from ohr.engine.executors.base import AHEAD, WorkerLost
 from ohr.engine.executors.guard import Guard
 from ohr.engine.executors.process import begin, nothing
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.errors import OhrError
 from ohr.processes import this_process
 

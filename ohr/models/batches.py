@@ -1,24 +1,144 @@
 """Batches from file to reply. What is under way is noted before and after each step: no kill makes one sent twice."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 from threading import Event
-from typing import Any
+from typing import Annotated, Any
 
-from ohr.contracts import Completion, Prompt
+from pydantic import BaseModel, ConfigDict, Field
+
+from ohr.contracts import Completion, Notes, Prompt
 from ohr.keys import key
 from ohr.messages.wording import counted
-from ohr.models.batch.lines import Replies, request_line
-from ohr.models.batch.notes import BatchNotes, Noted
-from ohr.models.batch.server import BatchServer
-from ohr.models.batch.settings import Batch
-from ohr.models.batch.state import ending, has_ended, requests
-from ohr.models.completions import Failure
+from ohr.models.batch_server import BatchServer, Replies, is_id, request_line
+from ohr.models.chat_client import excerpt
+from ohr.models.tries import Failure
+
+_DAY = 86400.0
+"""Seconds."""
+
+
+class Batch(BaseModel):
+    """The fields of `batch`, where it is more than `true`.
+
+    The limits of a file are those of OpenAI: https://platform.openai.com/docs/api-reference/batch/create
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    poll_seconds: Annotated[float, Field(gt=0, le=_DAY, description="Seconds between two looks at the server.")] = 30.0
+    window: Annotated[str, Field(min_length=1, description="The time in which the server is to answer.")] = "24h"
+    largest_requests: Annotated[int, Field(gt=0, description="Most prompts of a file.")] = 50_000
+    largest_bytes: Annotated[int, Field(gt=0, description="Most bytes of a file.")] = 200_000_000
+
+
+_ENDED = frozenset({"completed", "failed", "expired", "cancelled", "canceled"})
+
+
+def has_ended(state: Mapping[str, Any]) -> bool:
+    """Report whether a batch has ended.
+
+    Raises:
+        Failure: it is not the state of a batch.
+    """
+    status = state.get("status")
+    if not isinstance(status, str):
+        raise Failure("not the state of a batch: its `status` is no text")
+    return status in _ENDED
+
+
+def requests(state: Mapping[str, Any], *kinds: str) -> int:
+    """Return how many requests of a batch were `completed` or `failed`; 0 where the server does not say."""
+    counts = state.get("request_counts")
+    done = [counts.get(kind) for kind in kinds] if isinstance(counts, dict) else []
+    return sum(count for count in done if isinstance(count, int) and count > 0)
+
+
+def ending(state: Mapping[str, Any]) -> str:
+    """Return why a batch that has ended has no reply to a prompt."""
+    status = str(state.get("status"))
+    if status == "completed":
+        return "has no line for this prompt in its files"
+    errors = state.get("errors")
+    listed = errors.get("data") if isinstance(errors, dict) else None
+    known = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    reasons = [str(each.get("message") or each.get("code")) for each in known]
+    more = f" (and {counted(len(reasons) - 1, 'further error')})" if len(reasons) > 1 else ""
+    return f"{'was ' if status.startswith('cancel') else ''}{status}" + (
+        f": {excerpt(reasons[0])}{more}" if reasons else ""
+    )
+
+
+@dataclass
+class Noted:
+    """A batch as it is noted.
+
+    Args:
+        name: its key in the notes, and its name at the server.
+        openings: by the names of its prompts, what their replies begin with.
+        file: the server's name of its file, once it was uploaded.
+        asked: the server was asked to start it, or is about to be.
+        id: the server's name of it.
+    """
+
+    name: str
+    openings: dict[str, str]
+    file: str = ""
+    asked: bool = False
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class BatchNotes:
+    """Notes of a model's batches, and by the name of each prompt the batch that it is in."""
+
+    notes: Notes
+    model: str
+
+    def add(self, noted: Noted) -> None:
+        """Note a new batch."""
+        self.notes.pin(self._pin(noted), [noted.name, *map(_place, noted.openings)])
+        self.notes.put_many({noted.name: asdict(noted), **{_place(name): noted.name for name in noted.openings}})
+
+    def change(self, noted: Noted) -> None:
+        """Note how far a batch is."""
+        self.notes.put_many({noted.name: asdict(noted)})
+
+    def forget(self, noted: Noted) -> None:
+        """Remove the notes of a batch."""
+        self.notes.discard([noted.name, *map(_place, noted.openings)])
+        self.notes.unpin(self._pin(noted))
+
+    def under_way(self, prompts: Iterable[str]) -> list[Noted]:
+        """Return the batches that have some of the prompts."""
+        places = self.notes.get_many([_place(name) for name in prompts])
+        records = self.notes.get_many({name for name in places.values() if isinstance(name, str)})
+        noted = [Noted(**each) for each in records.values() if {*each} == {*Noted.__dataclass_fields__}]
+        for each in noted:
+            each.id = each.id if is_id(each.id) else ""
+        return noted
+
+    def _pin(self, noted: Noted) -> str:
+        return f"{_pins_of(self.model)}{noted.name[:8]}"
+
+
+def count_under_way(pins: Collection[str], models: Iterable[str]) -> Mapping[str, int]:
+    """Count the batches under way of each of the models that has some, by the names of a store's pins."""
+    counts = {model: sum(name.startswith(_pins_of(model)) for name in pins) for model in models}
+    return {model: count for model, count in counts.items() if count}
+
+
+def _pins_of(model: str) -> str:
+    return f"batch of {model}, "
+
+
+def _place(prompt: str) -> str:
+    return key("in batch", prompt)
+
 
 _log = logging.getLogger(__name__)
 _UNCERTAIN = frozenset({0, 408, 409, 425, 429})
