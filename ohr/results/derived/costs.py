@@ -15,6 +15,7 @@ from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.spending import usage
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL
+from ohr.results.tables.read_table import plain
 from ohr.results.tables.schema import CELL
 
 _PIPELINE = ("stage", "chunker", "retriever", "generator")
@@ -143,7 +144,7 @@ def _efforts(run: Run, payees: Payees, prices: Mapping[str, Price]) -> dict[tupl
     """Return tokens and money of a question by cell; cells of which nothing was answered are left out."""
     import pyarrow.compute as pc
 
-    answers = run.table("answers", [*_PLACE, "tokens_in", "tokens_out", "error"])
+    answers = plain(run.table("answers", [*_PLACE, "tokens_in", "tokens_out", "error"]))
     done = answers.filter(pc.is_null(answers["error"]))
     for name in ("tokens_in", "tokens_out"):  # as numbers of 64 bits their sum might not fit
         done = done.set_column(done.column_names.index(name), name, pc.cast(done[name], "float64"))
