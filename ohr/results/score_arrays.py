@@ -15,7 +15,7 @@ from ohr.errors import DataError
 from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
 from ohr.results.tables.read_table import reading, refuse_absent
-from ohr.results.tables.schema import CELL
+from ohr.results.tables.schema import CELL, CELL_NAME
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -42,6 +42,11 @@ class Place(NamedTuple):
     def pipeline(self) -> tuple[str | None, ...]:
         """Stage, chunker, retriever and generator."""
         return self.stage, self.chunker, self.retriever, self.generator
+
+    @property
+    def named(self) -> dict[str, str | None]:
+        """The columns that name the cell, with their values."""
+        return {name: getattr(self, name) for name in CELL_NAME}
 
 
 @dataclass(frozen=True)

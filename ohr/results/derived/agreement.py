@@ -78,14 +78,13 @@ def _raters(cell: CellScores, judges: set[str], protocol: set[str]) -> dict[str,
 
 
 def _rows(place: Place, raters: Labels, asked: list[str], questions: Questions) -> Iterator[dict[str, Any]]:
-    about = {name: getattr(place, name) for name in ("stage", "condition", "chunker", "retriever", "generator")}
     for first, second in combinations(raters, 2):
         both = ~np.isnan(raters[first]) & ~np.isnan(raters[second])
         if both.any() and {first, second} & set(asked):
             one, other = raters[first][both], raters[second][both]
             kappa = cohen_kappa(one.tolist(), other.tolist())
             shares = _shares(one == other, questions.documents[both])
-            yield {**about, "first": first, "second": second, "n": int(both.sum()), **shares, "kappa": kappa}
+            yield {**place.named, "first": first, "second": second, "n": int(both.sum()), **shares, "kappa": kappa}
     if len(asked) > 2:
         every = np.stack([raters[name] for name in asked])
         there = ~np.isnan(every).any(axis=0)
@@ -93,7 +92,14 @@ def _rows(place: Place, raters: Labels, asked: list[str], questions: Questions) 
             table = every[:, there]
             kappa = fleiss_kappa(label_counts(table.tolist(), sorted(set(table.ravel().tolist()))))
             shares = _shares((table == table[0]).all(axis=0), questions.documents[there])
-            yield {**about, "first": ", ".join(asked), "second": "", "n": int(there.sum()), **shares, "kappa": kappa}
+            yield {
+                **place.named,
+                "first": ", ".join(asked),
+                "second": "",
+                "n": int(there.sum()),
+                **shares,
+                "kappa": kappa,
+            }
 
 
 def _shares(equal: Any, documents: Any) -> dict[str, float]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import DAMAGED
+from ohr.results.derived.pairs import ScoredRun
 from ohr.results.derived.references import floors_and_ceilings
 from ohr.results.question_arrays import Part
 from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.curves import COVERING, levels_around, uncovered
 from ohr.statistics.estimate import NO_INTERVAL, Estimate
@@ -61,14 +61,9 @@ class _Curve:
         return len(self.places) > 2
 
 
-def write_curves(scores: ScoreTable, headline: Mapping[str, str], tables: Tables) -> None:
-    """Append the rows of `curves`, of each stage's headline metric.
-
-    Args:
-        scores: of the run.
-        headline: stage to metric.
-        tables: to append to.
-    """
+def curve_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `curves`, of each stage's headline metric."""
+    scores, headline = run.scores, run.choices.headline
     damage = {place.condition: scores.read(place).only(_PARTS) for place in scores.of_stage("page")}
     by_stage: dict[str, list[list[_Curve]]] = defaultdict(list)
     for pipeline, places in scores.pipelines.items():
@@ -80,7 +75,7 @@ def write_curves(scores: ScoreTable, headline: Mapping[str, str], tables: Tables
             part = scores.questions.part("evidence_source", group)
             if part.places.size:
                 found = [[_among(curve, part) for curve in curves] for curves in pipelines]
-                tables.append_rows("curves", list(_rows(found, part.clusters, group, headline[stage])))
+                yield from _rows(found, part.clusters, group, headline[stage])
 
 
 _PARTS = ("damaged", "lcs_kb", "lcs_gt")

@@ -1,38 +1,32 @@
 """The table `effort`: the calls, tokens and seconds of a question, beside its score."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 from ohr.contracts.system import SPLIT
+from ohr.results.derived.pairs import ScoredRun
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 from ohr.results.tables.read_table import plain
-from ohr.results.tables.schema import CELL
-from ohr.results.tables.table_files import Tables
+from ohr.results.tables.schema import CELL, CELL_NAME
 
 if TYPE_CHECKING:
     import pyarrow
 
 SUMS = ("calls", "searches", "turns", "images", "pages_shown", "tokens_in", "tokens_out", "seconds", *SPLIT)
 """Columns of `answers` whose means over the questions that were answered are an effort."""
-_PLACE = ("stage", "condition", "chunker", "retriever", "generator")
 
 
-def write_effort(run: Run, headline: Mapping[str, str], tables: Tables) -> None:
-    """Append the rows of `effort`: one for each cell with answers.
-
-    Args:
-        run: to read.
-        headline: stage to the metric whose mean is the score.
-        tables: to append to.
-    """
+def effort_rows(scored: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `effort`: one for each cell with answers, from these and the summary."""
+    run, headline = scored.run, scored.choices.headline
     if not run.has("answers"):
         return
-    answers = plain(run.table("answers", [*_PLACE, *SUMS, "error", "end"]))
+    answers = plain(run.table("answers", [*CELL_NAME, *SUMS, "error", "end"]))
     scores = {
-        tuple(row[name] for name in _PLACE): row
+        tuple(row[name] for name in CELL_NAME): row
         for row in run.rows("summary", by="evidence_source", group=ALL)
         if row["metric"] == headline.get(row["stage"])
     }
@@ -44,7 +38,7 @@ def write_effort(run: Run, headline: Mapping[str, str], tables: Tables) -> None:
         row = {name: score[name] for name in CELL} | found
         row |= {"shared_tokens": of_all[0] / row["n"], "shared_seconds": of_all[1] / row["n"]}
         row |= {"metric": score["metric"], "score": score["mean"], "low": score["low"], "high": score["high"]}
-        tables.append_rows("effort", [row])
+        yield row
 
 
 def _stated(answers: "pyarrow.Table") -> "pyarrow.Table":
@@ -66,13 +60,13 @@ def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
 
     whole = answers.append_column("failed", pc.is_valid(answers["error"]))
     whole = whole.append_column("answered", pc.fill_null(pc.equal(answers["end"], "answered"), True))
-    counts = whole.group_by(list(_PLACE)).aggregate([([], "count_all"), ("failed", "sum")]).to_pylist()
+    counts = whole.group_by(list(CELL_NAME)).aggregate([([], "count_all"), ("failed", "sum")]).to_pylist()
     done = _stated(whole.filter(pc.invert(whole["failed"])))
-    means = done.group_by(list(_PLACE)).aggregate([*((name, "mean") for name in SUMS), ("answered", "mean")])
-    by_place = {tuple(row[name] for name in _PLACE): row for row in means.to_pylist()}
+    means = done.group_by(list(CELL_NAME)).aggregate([*((name, "mean") for name in SUMS), ("answered", "mean")])
+    by_place = {tuple(row[name] for name in CELL_NAME): row for row in means.to_pylist()}
     found = {}
     for row in counts:
-        place = tuple(row[name] for name in _PLACE)
+        place = tuple(row[name] for name in CELL_NAME)
         mean = by_place.get(place, {})
         values = {name: mean.get(f"{name}_mean") for name in (*SUMS, "answered")}
         found[place] = {

@@ -1,14 +1,17 @@
 """Pairs of scores: which questions are compared, and whether too many of them failed for a verdict."""
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
+from functools import cached_property
 from math import nan
 from typing import Any
 
 import numpy as np
 
 from ohr.results.run import Run
-from ohr.results.score_arrays import Flags, Floats, Place
+from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable
+from ohr.results.tables.groups import STAGES
 from ohr.results.tables.read_table import plain
+from ohr.results.tables.schema import CELL_NAME
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison
 from ohr.statistics.intervals import clustered_means
@@ -25,7 +28,28 @@ LOW = 5
 """Margins above its floor below which a score is low: where it is also not shown to be one margin above it, what a
 comparison leaves open, or calls the same, says nothing of noise. A judgment, that of `repair` with a bound added."""
 
-_CELL = ("stage", "condition", "chunker", "retriever", "generator")
+
+class ScoredRun:
+    """A run with its scores as arrays: what the rows of derived tables are made of."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.choices = run, run.choices
+
+    @cached_property
+    def scores(self) -> ScoreTable:
+        """Its table of scores."""
+        return ScoreTable.of(self.run)
+
+    @cached_property
+    def silent(self) -> Set[tuple[Any, ...]]:
+        """Its cells without answers."""
+        return silent_cells(self.run)
+
+    def headlines(self) -> Iterator[tuple[Place, str]]:
+        """Yield the cells of the stages that a spec evaluates, each with the stage's headline metric."""
+        for place in self.scores.places:
+            if place.stage in STAGES:
+                yield place, self.choices.headline[place.stage]
 
 
 def paired(*sides: Floats) -> Floats:
@@ -70,13 +94,13 @@ def silent_cells(run: Run) -> Set[tuple[Any, ...]]:
 
     if not run.has("answers"):
         return frozenset()
-    answers = plain(run.table("answers", [*_CELL, "answer", "error"]))
+    answers = plain(run.table("answers", [*CELL_NAME, "answer", "error"]))
     has_text = pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0)
     answered = pc.fill_null(pc.or_(pc.is_valid(answers["error"]), has_text), False)
-    shares = answers.append_column("answered", answered).group_by(list(_CELL)).aggregate([("answered", "mean")])
-    return {tuple(row[n] for n in _CELL) for row in shares.to_pylist() if row["answered_mean"] < FEWEST_ANSWERED}
+    shares = answers.append_column("answered", answered).group_by(list(CELL_NAME)).aggregate([("answered", "mean")])
+    return {tuple(row[n] for n in CELL_NAME) for row in shares.to_pylist() if row["answered_mean"] < FEWEST_ANSWERED}
 
 
 def cell_of(place: Place | None) -> tuple[Any, ...]:
     """Return the name of a cell: its stage, condition, chunker, retriever and generator."""
-    return tuple(getattr(place, name) for name in _CELL) if place else ()
+    return tuple(place.named.values()) if place else ()

@@ -11,37 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.derived.pairs import MOST_FAILED, paired
+from ohr.results.derived.pairs import MOST_FAILED, ScoredRun, paired
 from ohr.results.derived.references import floors_and_ceilings
-from ohr.results.folder.manifest_choices import Choices
 from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.table_files import Tables
 from ohr.statistics.derived import against_zero, of_means
 from ohr.statistics.estimate import Estimate
 
-TABLE = "repair"
 _FAILED = "too much failed"
 
 
-def write_repair(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
-    """Append the rows of `repair`: for each noisy condition, an agent beside each single search.
-
-    Args:
-        scores: of the run.
-        choices: of its spec.
-        tables: to append to.
-    """
+def repair_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `repair`: for each noisy condition, an agent beside each single search."""
+    scores, choices = run.scores, run.choices
     metric, places = choices.headline.get("overall", ""), scores.of_stage("overall") if choices.agents else []
     single = [place for place in places if place.generator not in choices.agents]
     for place in places:
         if place.generator is not None and place.generator in choices.agents and place.noise_type != "none":
             others = [other for other in single if other.condition == place.condition]
-            rows = list(_rows(scores, place, others, metric, choices.margin))
-            if place.condition in choices.text_alone and "image" in choices.agents[place.generator]:
-                # it looks at clean images: it repairs nothing
-                rows = [{**row, "verdict": "looks past it"} if row["note"] != _FAILED else row for row in rows]
-            tables.append_rows(TABLE, rows)
+            # it looks at clean images: it repairs nothing
+            looks_past = place.condition in choices.text_alone and "image" in choices.agents[place.generator]
+            for row in _rows(scores, place, others, metric, choices.margin):
+                yield {**row, "verdict": "looks past it"} if looks_past and row["note"] != _FAILED else row
 
 
 def _rows(

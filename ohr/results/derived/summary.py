@@ -10,13 +10,12 @@ import numpy as np
 
 from ohr.metrics.dose import Dose
 from ohr.results.derived.doses import level_dose
-from ohr.results.derived.pairs import cell_of, near_floor, paired, verdict
+from ohr.results.derived.pairs import ScoredRun, cell_of, near_floor, paired, verdict
 from ohr.results.derived.references import floors_and_ceilings
 from ohr.results.folder.manifest_choices import Choices
 from ohr.results.question_arrays import Part, Questions
 from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables.groups import ALL, GROUPS, STAGES, TRAITS
-from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, comparisons
 from ohr.statistics.derived import macro_means
@@ -27,15 +26,9 @@ _ROWS = 100  # rows of a sheet at most, each with a row of the summary per group
 _NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
 
 
-def write_summary(scores: ScoreTable, silent: Set[tuple[Any, ...]], choices: Choices, tables: Tables) -> None:
-    """Append the rows of `summary`.
-
-    Args:
-        scores: of the run.
-        silent: its cells without answers.
-        choices: of its spec.
-        tables: to append to.
-    """
+def summary_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `summary`, cell by cell."""
+    scores, choices = run.scores, run.choices
     family = _Family(
         choices.margin, Counter(place.pipeline for place in scores.places if _is_compared(scores, place, choices))
     )
@@ -44,8 +37,8 @@ def write_summary(scores: ScoreTable, silent: Set[tuple[Any, ...]], choices: Cho
         place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
         for place in scores.of_stage("page")
     }
-    for sheet in _sheets(scores, silent):
-        tables.append_rows("summary", _summary(sheet, scores.questions, doses, family))
+    for sheet in _sheets(scores, run.silent):
+        yield from _summary(sheet, scores.questions, doses, family)
 
 
 @dataclass(frozen=True, slots=True)
