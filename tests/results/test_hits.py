@@ -11,9 +11,7 @@ import pytrec_eval
 
 from ohr.errors import DataError, MissingExtra
 from ohr.files.trec import read_qrels, read_run
-from ohr.results.derived.hits import compare_hits, read_hits
-from ohr.results.derived.measures import Measures
-from ohr.results.derived.topics import shared_documents
+from ohr.results.derived.ranked_runs import Measures, compare_hits, read_hits, shared_documents
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare, holm
 

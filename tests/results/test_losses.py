@@ -12,8 +12,7 @@ import scipy
 from ohr.report.analyses.robustness import robustness
 from ohr.report.headlines import counts, headline
 from ohr.results.derived.derive import derive
-from ohr.results.derived.losses import distinctive, left_out, read_losses
-from ohr.results.derived.points import has_sweep, read_points
+from ohr.results.derived.losses import distinctive, has_sweep, left_out, read_losses, read_points
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 

@@ -9,9 +9,8 @@ from ohr.errors import DataError
 from ohr.results.derived.derive import derive
 from ohr.results.derived.doses import Counts
 from ohr.results.derived.means import breakdown, macro_over_domains
-from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
-from ohr.results.score_arrays import ScoreTable
+from ohr.results.score_arrays import Questions, ScoreTable
 from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.schema import STATISTICS, schema
 from ohr.results.tables.table_files import Tables

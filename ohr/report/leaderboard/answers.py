@@ -30,8 +30,7 @@ from ohr.report.leaderboard.standings import (
 )
 from ohr.results.derived.aggregates import aggregated
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
-from ohr.results.question_arrays import Questions
-from ohr.results.score_arrays import CellScores
+from ohr.results.score_arrays import CellScores, Questions
 from ohr.results.tables.groups import ALL, TRAITS
 from ohr.spec.model import Spec
 from ohr.statistics.estimate import Estimate

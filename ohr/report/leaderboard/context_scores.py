@@ -12,8 +12,7 @@ from ohr.metrics.retrieval_columns import Known, retrieval_scores
 from ohr.metrics.scores import FACTS, Scores
 from ohr.report.leaderboard.file_benchmark import FileBenchmark
 from ohr.results.derived.means import Breakdown, breakdown
-from ohr.results.question_arrays import Questions
-from ohr.results.score_arrays import CellScores
+from ohr.results.score_arrays import CellScores, Questions
 from ohr.steps.systems.locate_contexts import NOWHERE, Locating
 from ohr.text.locate import PageLocator
 

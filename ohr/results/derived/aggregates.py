@@ -9,8 +9,7 @@ import numpy as np
 
 from ohr.contracts import Aggregate
 from ohr.results.derived.pairs import ScoredRun
-from ohr.results.question_arrays import Questions
-from ohr.results.score_arrays import Flags, Floats
+from ohr.results.score_arrays import Flags, Floats, Questions
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import NOTHING, Estimate
 from ohr.statistics.intervals import clustered_means

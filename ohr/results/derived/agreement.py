@@ -12,9 +12,8 @@ from ohr.files.answers import id_of
 from ohr.files.json_input import text_of
 from ohr.files.tables import read_table
 from ohr.registry import choices
-from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.score_arrays import CellScores, Floats, Place, Questions, ScoreTable
 from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, label_counts
 
 PEOPLE = "people"

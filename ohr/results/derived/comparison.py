@@ -8,11 +8,9 @@ import numpy as np
 from ohr.errors import DataError
 from ohr.messages.wording import named, without_clean_text
 from ohr.registry import choices
-from ohr.results.derived.pairs import FAILED, cell_of, near_floor, paired, silent_cells, verdict
-from ohr.results.derived.references import floors_and_ceilings
-from ohr.results.question_arrays import Places
+from ohr.results.derived.pairs import FAILED, cell_of, floors_and_ceilings, near_floor, paired, silent_cells, verdict
 from ohr.results.run import Run
-from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable
+from ohr.results.score_arrays import Flags, Floats, Place, Places, ScoreTable
 from ohr.results.tables.groups import ALL, GROUPS, STAGES
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, family

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import DAMAGED
-from ohr.results.derived.pairs import ScoredRun
-from ohr.results.derived.references import floors_and_ceilings
-from ohr.results.question_arrays import Part
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.derived.pairs import ScoredRun, floors_and_ceilings
+from ohr.results.score_arrays import CellScores, Floats, Part, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.curves import COVERING, levels_around, uncovered

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import PAGE_PARTS, QUESTION_PARTS, Dose, Floats, aggregated, mean_dose
-from ohr.results.question_arrays import Part
-from ohr.results.score_arrays import CellScores, ScoreTable
+from ohr.results.score_arrays import CellScores, Part, ScoreTable
 from ohr.results.tables.read_table import read_columns
 from ohr.results.tables.schema import STATISTICS
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.derived.pairs import MOST_FAILED, ScoredRun, paired
-from ohr.results.derived.references import floors_and_ceilings
+from ohr.results.derived.pairs import MOST_FAILED, ScoredRun, floors_and_ceilings, paired
 from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL
 from ohr.statistics.derived import against_zero, of_means

@@ -10,11 +10,9 @@ import numpy as np
 
 from ohr.metrics.dose import Dose
 from ohr.results.derived.doses import level_dose
-from ohr.results.derived.pairs import ScoredRun, cell_of, near_floor, paired, verdict
-from ohr.results.derived.references import floors_and_ceilings
+from ohr.results.derived.pairs import ScoredRun, cell_of, floors_and_ceilings, near_floor, paired, verdict
 from ohr.results.folder.manifest_choices import Choices
-from ohr.results.question_arrays import Part, Questions
-from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
+from ohr.results.score_arrays import Flags, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables.groups import ALL, GROUPS, STAGES, TRAITS
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, comparisons

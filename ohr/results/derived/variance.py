@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ohr.results.derived.pairs import ScoredRun
-from ohr.results.question_arrays import Part
-from ohr.results.score_arrays import Floats
+from ohr.results.score_arrays import Floats, Part
 from ohr.results.tables.groups import ALL
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL, SAME

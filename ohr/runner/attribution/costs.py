@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ohr.results.derived.doses import Counts, dose_rows
-from ohr.results.question_arrays import Part, Questions
 from ohr.results.run import Run
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable, over_draws
+from ohr.results.score_arrays import CellScores, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables.groups import GROUPS
 from ohr.results.tables.table_files import Tables, export_csv
 from ohr.runner.attribution.levels import Trial, weights, weights_by_pair
