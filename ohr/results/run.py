@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ohr.errors import DataError
 from ohr.results.folder.manifest_choices import Choices
-from ohr.results.folder.prices import PriceList, read_prices
 from ohr.results.folder.run_folder import Status, headlines, read_finished, read_manifest, run_id, status
-from ohr.results.folder.tags import read_tags
+from ohr.results.folder.tags_and_prices import PriceList, read_prices, read_tags
 from ohr.results.tables.read_table import read_columns, read_rows
 from ohr.treatments import recorded_engine
 

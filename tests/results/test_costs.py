@@ -17,7 +17,7 @@ from ohr.results.derived.derive import derive
 from ohr.results.derived.engine_costs import read_engine_costs, without_a_peer
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.spending import read_spending
-from ohr.results.folder.prices import PriceList
+from ohr.results.folder.tags_and_prices import PriceList
 from ohr.results.run import Run
 from ohr.results.tables.schema import schema
 

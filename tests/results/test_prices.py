@@ -4,7 +4,7 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.prices import Price
-from ohr.results.folder.prices import PriceList, read_prices, write_prices
+from ohr.results.folder.tags_and_prices import PriceList, read_prices, write_prices
 
 GPT = PriceList({"gpt": Price.model_validate({"in": 2.5, "out": 10})}, "EUR")
 

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from ohr.results.folder.tags import change_tags, read_tags
+from ohr.results.folder.tags_and_prices import change_tags, read_tags
 
 
 def test_tags_that_are_added_at_the_same_time_all_stay(tmp_path):

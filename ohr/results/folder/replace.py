@@ -9,7 +9,7 @@ from typing import Any
 
 from ohr.errors import DataError
 from ohr.files.json_input import mapping_in
-from ohr.results.folder.whole_files import damaged, listed, replaced
+from ohr.results.folder.whole_files import damaged, listed, replaced, write_json
 
 RECORD = ".ohr-written.json"
 """File that lists what ohr wrote into its folder: size and hash by name."""
@@ -118,6 +118,4 @@ def _may_replace(path: Path) -> bool:
 
 
 def _record(path: Path) -> None:
-    known = mapping_in(path.parent / RECORD) | listed(path.parent, [path])
-    with replaced(path.parent / RECORD) as new:
-        new.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(path.parent / RECORD, mapping_in(path.parent / RECORD) | listed(path.parent, [path]))
