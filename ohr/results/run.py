@@ -15,6 +15,9 @@ from ohr.treatments import recorded_engine
 if TYPE_CHECKING:
     import pyarrow
 
+_STEP = ("condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "shared")
+"""Columns that tell the shared steps of agents apart."""
+
 Row = Mapping[str, Any]
 """A row of a table, by column."""
 
@@ -172,6 +175,16 @@ class Run:
     def rows_if_any(self, name: str, /, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
         """Read rows of a table that not every run has: none where it is missing."""
         return self.rows(name, columns, **equal) if self.has(name) else []
+
+    def different_steps(self, columns: Sequence[str], **equal: Any) -> Iterable[Row]:
+        """Read the steps of agents, with further columns than those that tell them apart.
+
+        A shared step, such as the summary of a page, is there for every question; it is listed once for each knowledge
+        base. None where the run has no agents.
+        """
+        rows = self.rows_if_any("steps", [*_STEP, *columns], **equal)
+        names = [tuple(str(row[name]) for name in _STEP) if row["shared"] else place for place, row in enumerate(rows)]
+        return dict(zip(names, rows, strict=True)).values()
 
     def reason(self, answer: Row) -> str | None:
         """Return why an answer failed; None where it did not.

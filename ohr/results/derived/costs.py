@@ -193,23 +193,11 @@ def _effort(
 
 def _agent_calls(run: Run) -> dict[tuple[Any, ...], dict[str, tuple[int, int, int]]]:
     """Sum the tokens of each agent's calls by the role of the model; a shared call counts once in a knowledge base."""
-    if not run.has("steps"):
-        return {}
-    columns = ["condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "shared"]
-    steps = run.rows("steps", [*columns, "tokens_in", "tokens_out", "reply"], kind="ask")
-    seen, sums = set(), defaultdict[Any, dict[str, tuple[int, int, int]]](dict)
-    for step in steps:
-        if step["shared"]:
-            call = tuple(tuple(step[name]) if name == "pages" else step[name] for name in columns)
-            if call in seen:
-                continue
-            seen.add(call)
+    sums = defaultdict[Any, dict[str, tuple[int, int, int]]](dict)
+    for step in run.different_steps(["tokens_in", "tokens_out", "reply"], kind="ask"):
         roles = sums[step["condition"], step["chunker"], step["agent"]]
         tokens_in, tokens_out, silent = roles.get(step["role"], (0, 0, 0))
         more_in, more_out = step["tokens_in"], step["tokens_out"]
-        roles[step["role"]] = (
-            tokens_in + more_in,
-            tokens_out + more_out,
-            silent + (not is_counted(step["reply"] or "", more_in, more_out)),
-        )
-    return dict(sums)
+        uncounted = not is_counted(step["reply"] or "", more_in, more_out)
+        roles[step["role"]] = tokens_in + more_in, tokens_out + more_out, silent + uncounted
+    return sums

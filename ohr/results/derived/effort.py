@@ -79,16 +79,9 @@ def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
 
 def _shared(run: Run) -> dict[tuple[Any, ...], tuple[float, float]]:
     """Sum the tokens and seconds of the different shared calls of each agent, such as summaries of pages."""
-    if not run.has("steps"):
-        return {}
-    columns = ["condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "seconds"]
-    steps = run.table("steps", [*columns, "tokens_in", "tokens_out"], shared=True).to_pylist()
-    different = {}
-    for step in steps:
-        place = (step["condition"], step["chunker"], step["agent"])
-        different[*place, step["kb"], step["role"], step["query"], tuple(step["pages"]), step["attempt"]] = place, step
     sums: dict[tuple[Any, ...], tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
-    for place, step in different.values():
+    for step in run.different_steps(["tokens_in", "tokens_out", "seconds"], shared=True):
+        place = step["condition"], step["chunker"], step["agent"]
         tokens, seconds = sums[place]
         sums[place] = tokens + step["tokens_in"] + step["tokens_out"], seconds + step["seconds"]
-    return dict(sums)
+    return sums
