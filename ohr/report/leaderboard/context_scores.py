@@ -8,7 +8,7 @@ import numpy as np
 from ohr.contracts import Chunk, PageId, Question
 from ohr.graph.cache_keys import Keys
 from ohr.metrics.floors import OtherPages
-from ohr.metrics.retrieval_columns import Known, retrieval_scores
+from ohr.metrics.question_scores import Known, retrieval_scores
 from ohr.metrics.scores import FACTS, Scores
 from ohr.report.leaderboard.file_benchmark import FileBenchmark
 from ohr.results.derived.means import Breakdown, breakdown

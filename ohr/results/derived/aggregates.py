@@ -90,7 +90,6 @@ def relative(
 
 
 def _is_mean(aggregate: Aggregate) -> bool:
-    """Report whether an aggregate is the mean of one metric."""
     if len(aggregate.parts) != 1:
         return False
     with np.errstate(all="ignore"):

@@ -86,12 +86,10 @@ def tables_of(run: Run) -> list[str]:
 
 
 def _losses(run: Run) -> "pyarrow.Table":
-    """Make a table of the paired losses: a row per condition, pipeline, metric and evidence source."""
     return _made(Loss, [loss for group in GROUPS for loss in read_losses(run, group, every_metric=True)])
 
 
 def _made(kind: type[Loss | Cost], rows: Sequence[Loss | Cost]) -> "pyarrow.Table":
-    """Make a table of rows of one kind."""
     import pyarrow
 
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
@@ -125,7 +123,6 @@ def _with_dose(run: Run, found: "pyarrow.Table") -> "pyarrow.Table":
 
 
 def _mapped(column: Any, function: Any, kind: Any) -> Any:
-    """Map a column of few different texts."""
     import pyarrow
 
     whole = column.combine_chunks().dictionary_encode() if column.type.equals(pyarrow.string()) else column

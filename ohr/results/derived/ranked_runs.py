@@ -115,7 +115,6 @@ def _safe(grades: Mapping[str, int]) -> Mapping[str, int]:
 
 
 def _parsed(library: Any, name: str) -> Any:
-    """Return a measure of ir_measures that ohr can judge."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of Python's, in the library's parser
@@ -312,7 +311,6 @@ def _names(runs: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _draws(path: Path) -> list[Path]:
-    """Return the files of a run: itself, or those in its folder."""
     if not path.is_dir():
         return [path]
     files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))

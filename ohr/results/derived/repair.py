@@ -37,7 +37,6 @@ def repair_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
 def _rows(
     scores: ScoreTable, place: Place, others: Sequence[Place], metric: str, margin: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield an agent's cell beside each cell of a single search under the same condition."""
     mine = _sides(scores, place, metric)
     for other in others if mine is not None else ():
         theirs = _sides(scores, other, metric)

@@ -163,7 +163,6 @@ def _groups(questions: Questions) -> list[tuple[str, str]]:
 
 
 def _of_group(sheet: _Sheet, part: Part) -> list[dict[str, Any]]:
-    """Return the means of one group of questions."""
     values = sheet.values[:, part.places]
     failed = sheet.failed[:, part.places].sum(axis=1).tolist()
     strata = "domain" if part.clusters.stratified else None
@@ -239,6 +238,5 @@ def _macro(values: Floats, part: Part) -> list[dict[str, Any]]:
 
 
 def _spread(draws: Floats) -> float:
-    """Return the standard deviation of the replicates' means."""
     means = _means(draws)
     return float(np.std(means, ddof=1)) if len(means) > 1 else nan

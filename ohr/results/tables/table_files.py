@@ -101,7 +101,6 @@ class Tables:
             self.close()
 
     def _flush(self, table: str) -> None:
-        """Write the held rows as one row group."""
         import pyarrow
 
         if held := self._held[table]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from ohr.contracts import CaseJudgeMetric, Completion, Document, PageJudgeMetric, Prompt
 from ohr.errors import PromptError
 from ohr.metrics.dose import by_page, own_text
-from ohr.metrics.pages import about_same_pages
+from ohr.metrics.question_scores import about_same_pages
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompts import answer_key
 from ohr.steps.answers.replies import OfAnswers

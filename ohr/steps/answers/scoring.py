@@ -11,8 +11,7 @@ from ohr.contracts import CaseJudgeMetric, Chunk, Completion, Question
 from ohr.dataset.inputs import Inputs
 from ohr.metrics.cases import Replies
 from ohr.metrics.floors import OtherPages
-from ohr.metrics.reply_columns import answer_scores
-from ohr.metrics.retrieval_columns import Known, retrieval_scores
+from ohr.metrics.question_scores import Known, answer_scores, retrieval_scores
 from ohr.metrics.scores import MetricFailure, Rules, Scores
 from ohr.steps.answers.judging import Judged, read_judged, read_replies, reply_keys
 from ohr.steps.answers.replies import OfAnswers, Replied
