@@ -98,15 +98,12 @@ def _cost(row: Row, effort: Mapping[str, Any], clean: Mapping[str, Any] | None, 
     per_right, clean_per_right = _ratio(money, score), _ratio(clean_money, loss.clean if loss else nan)
     note = effort["note"] or ("" if row["noise_type"] == "none" else _unshown(loss))
     per_point = nan if note or loss is None else (per_right - clean_per_right) / (100 * loss.lost)
-    about = {name: row[name] or "" for name in CELL if name not in ("knob", "knob_value")}
+    about: dict[str, Any] = {name: row[name] or "" for name in CELL if name not in ("knob", "knob_value")}
     return Cost(
         **about,
+        **{name: effort[name] for name in ("questions", "uncounted", "tokens_in", "tokens_out")},
         level=row["knob_value"] or "",
         metric=row["metric"],
-        questions=effort["questions"],
-        uncounted=effort["uncounted"],
-        tokens_in=effort["tokens_in"],
-        tokens_out=effort["tokens_out"],
         money=money,
         clean_money=clean_money,
         score=score,

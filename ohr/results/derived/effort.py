@@ -41,40 +41,33 @@ def effort_rows(scored: ScoredRun) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _stated(answers: "pyarrow.Table") -> "pyarrow.Table":
-    """Leave out the tokens of replies that state none: 0 would count as nothing spent."""
-    import pyarrow.compute as pc
-
-    both = ("tokens_in", "tokens_out")
-    silent = pc.and_(*(pc.equal(answers[name], 0) for name in both))
-    for name in both:
-        answers = answers.set_column(
-            answers.schema.get_field_index(name), name, pc.if_else(silent, None, answers[name])
-        )
-    return answers
-
-
 def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return the mean efforts of each cell, over all its draws; a question that failed has none."""
+    """Return the mean efforts of each cell, over all its draws; a question that failed has none.
+
+    Nor have replies tokens that state none: 0 would count as nothing spent.
+    """
     import pyarrow.compute as pc
 
-    whole = answers.append_column("failed", pc.is_valid(answers["error"]))
-    whole = whole.append_column("answered", pc.fill_null(pc.equal(answers["end"], "answered"), True))
-    counts = whole.group_by(list(CELL_NAME)).aggregate([([], "count_all"), ("failed", "sum")]).to_pylist()
-    done = _stated(whole.filter(pc.invert(whole["failed"])))
-    means = done.group_by(list(CELL_NAME)).aggregate([*((name, "mean") for name in SUMS), ("answered", "mean")])
-    by_place = {tuple(row[name] for name in CELL_NAME): row for row in means.to_pylist()}
-    found = {}
-    for row in counts:
-        place = tuple(row[name] for name in CELL_NAME)
-        mean = by_place.get(place, {})
-        values = {name: mean.get(f"{name}_mean") for name in (*SUMS, "answered")}
-        found[place] = {
+    failed = pc.is_valid(answers["error"])
+    silent = pc.or_(failed, pc.and_(*(pc.equal(answers[name], 0) for name in ("tokens_in", "tokens_out"))))
+    whole = answers.select(CELL_NAME).append_column("failed", failed)
+    for name in SUMS:
+        left_out = silent if name.startswith("tokens") else failed
+        whole = whole.append_column(name, pc.if_else(left_out, None, answers[name]))
+    answered = pc.fill_null(pc.equal(answers["end"], "answered"), True)
+    whole = whole.append_column("answered", pc.if_else(failed, None, answered))
+    names = (*SUMS, "answered")
+    grouped = whole.group_by(list(CELL_NAME), use_threads=False).aggregate(
+        [([], "count_all"), ("failed", "sum"), *((name, "mean") for name in names)]
+    )
+    return {
+        tuple(row[name] for name in CELL_NAME): {
             "n": row["count_all"],
             "failed": row["failed_sum"],
-            **{name: nan if value is None else float(value) for name, value in values.items()},
+            **{name: nan if (mean := row[f"{name}_mean"]) is None else float(mean) for name in names},
         }
-    return found
+        for row in grouped.to_pylist()
+    }
 
 
 def _shared(run: Run) -> dict[tuple[Any, ...], tuple[float, float]]:
