@@ -32,6 +32,10 @@ def add(run, scores, stage="retrieval", metric="lcs", **pipeline):
         run.condition(condition, {metric: values}, values if has_pages else None, stage=stage, **pipeline)
 
 
+def finished(run, **spec):
+    return run.finish(spec=spec)
+
+
 def halved(count, share):
     """Scores of which a share is lost, spread over all documents."""
     return [0.0 if number % 10 < 10 * share else 1.0 for number in range(count)]
@@ -416,7 +420,7 @@ def engines(run, losses, noise=""):
 def test_an_engine_is_picked_only_where_a_difference_is_shown(runs, shares, said):
     run = runs.make(120)
     known = engines(run, dict(zip(("good", "poor", "bad"), shares, strict=True)))
-    study = run.finish(spec={"knowledge_bases": known})
+    study = finished(run, knowledge_bases=known)
     summary = summarize(study)
     assert summary.lead.startswith(said)
     if said.startswith("Pick"):
@@ -434,7 +438,7 @@ def test_engines_that_do_not_differ_clearly_say_what_difference_would_be_shown(r
     scores = {"good-0": halved(run.count, 0.3), "poor-0": np.random.default_rng(1).permutation(halved(run.count, 0.3))}
     add(run, scores)
     bases = [{"condition": name, "ocr": {"kind": name}, "image_noise": [], "name": name} for name in scores]
-    study = run.finish(spec={"knowledge_bases": bases})
+    study = finished(run, knowledge_bases=bases)
     (pair,) = read_engines(study, headline_losses(study), None).pairs
     assert not pair.shown and 0.01 < pair.found.detectable < 1
     takes = f"it takes a difference of {rounded(pair.found.detectable)} points to be shown"
@@ -443,7 +447,7 @@ def test_engines_that_do_not_differ_clearly_say_what_difference_would_be_shown(r
 
 def test_the_interval_of_a_pick_is_that_of_the_comparisons_of_engines(runs):
     run = runs.make(120)
-    study = run.finish(spec={"knowledge_bases": engines(run, {"bad": 0.7, "good": 0.2})})
+    study = finished(run, knowledge_bases=engines(run, {"bad": 0.7, "good": 0.2}))
     (pair,) = read_engines(study, headline_losses(study), None).pairs
     assert (pair.first.condition, pair.found.difference.mean) == ("bad-0", pytest.approx(-0.5))
     ends = f"[95% interval {rounded(-pair.found.difference.high)} to {rounded(-pair.found.difference.low)}]"
@@ -454,7 +458,7 @@ def test_the_interval_of_a_pick_is_that_of_the_comparisons_of_engines(runs):
 def test_engines_that_win_under_other_noises_are_no_pick_and_their_scores_are_a_table(runs):
     run = runs.make(120)
     known = engines(run, {"one": 0.1, "two": 0.6}) + engines(run, {"one": 0.9, "two": 0.3}, "blur")
-    summary = summarize(run.finish(spec={"knowledge_bases": known}))
+    summary = summarize(finished(run, knowledge_bases=known))
     assert summary.lead == "No engine is best: each loses more than another somewhere."
     (table,) = summary.tables
     assert (table.title, table.headers) == ("Engines", ("engine", "as they are", "blur 0.5"))
@@ -470,7 +474,7 @@ def test_an_engine_of_which_too_much_failed_is_no_pick(runs):
     known = engines(run, {"good": 0.1, "poor": 0.5})
     run.condition("broken-0", 0.0, page=None, failed={f"q{number}" for number in range(120)})
     known.append({"condition": "broken-0", "ocr": {"kind": "broken"}, "image_noise": [], "name": "broken"})
-    summary = summarize(run.finish(spec={"knowledge_bases": known}))
+    summary = summarize(finished(run, knowledge_bases=known))
     assert summary.lead.startswith("Pick good: it loses 40 points of retrieval less than poor on pages as they are ")
     assert summary.lead.endswith(" broken cannot be judged: too much failed.")
     assert {row[0]: row[1] for row in summary.tables[0].rows}["broken"] == "failed"
@@ -479,13 +483,13 @@ def test_an_engine_of_which_too_much_failed_is_no_pick(runs):
 def test_the_terminal_has_the_verdicts_that_the_table_of_engines_does_not_have(runs, capsys):
     run = runs.make(120)
     known = engines(run, {"good": 0.1, "poor": 0.5})
-    print_summary(run.finish(spec={"knowledge_bases": known}))
+    print_summary(finished(run, knowledge_bases=known))
     said = capsys.readouterr().out.splitlines()
     assert not any(line.startswith("condition") for line in said)  # the table of engines says it all
     more = runs.make(120)
     for condition, share in (("clean", 0.0), ("good-0", 0.1), ("poor-0", 0.5), ("typos-0.3", 0.3)):
         more.condition(condition, {"lcs": halved(120, share), "hit@1": 1.0}, page=None)
-    print_summary(more.finish(spec={"knowledge_bases": known}))
+    print_summary(finished(more, knowledge_bases=known))
     said = capsys.readouterr().out.splitlines()
     assert next(line for line in said if line.startswith("typos 0.3")).endswith("costs 30 points")
 
@@ -498,7 +502,7 @@ def test_a_copy_of_the_clean_text_is_not_ranked_among_engines(runs, text, ranked
         page = {"kb": condition, "condition": condition, "replicate": 0, "document": "a", "page": 0, "error": None}
         run.tables.append_rows("texts", [{**page, "text": words_of}])
     truth = {"condition": "clean", "ocr": {"kind": "ground_truth"}, "image_noise": []}
-    summary = summarize(run.finish(spec={"knowledge_bases": [truth, *bases("precomputed-1", "poor-1")]}))
+    summary = summarize(finished(run, knowledge_bases=[truth, *bases("precomputed-1", "poor-1")]))
     assert summary.lead.startswith("Pick precomputed: ") == ranked
 
 
@@ -509,7 +513,7 @@ def test_noises_read_by_one_engine_are_no_engines(runs):
         {**base, "ocr": {"kind": "tesseract"}, "image_noise": [{"kind": "blur", "severity": level}]}
         for base, level in zip(bases("blur-0.2", "blur-0.7"), (0.2, 0.7), strict=True)
     ]
-    summary = summarize(run.finish(spec={"knowledge_bases": known}))
+    summary = summarize(finished(run, knowledge_bases=known))
     assert summary.advice == () and summary.tables == ()
     assert summary.lead.startswith("Blur (0.7) costs 60 of 100 points of retrieval")
 
