@@ -40,14 +40,11 @@ def aggregate_rows(
                 row = _row(one, values, failed, before, scores.questions)
             except (Exception, SystemExit) as error:  # a plugin's formula may raise anything: its number is undefined
                 faults[f"{one.name}: {type(error).__name__}: {error}"] = None
-                row = _row(replace(one, combine=_undefined, ratio=False), values, failed, {}, scores.questions)
+                undefined = replace(one, combine=lambda means, _: np.full(np.shape(means)[1:], nan), ratio=False)
+                row = _row(undefined, values, failed, {}, scores.questions)
             if exact and row["interval"] == "edge":
                 row |= {"low": nan, "high": nan, "interval": ""}
             yield {**place._asdict(), **row, "ratio_of": of}
-
-
-def _undefined(means: Floats, counts: Any) -> Any:  # noqa: ARG001 # the signature of `Aggregate.combine`
-    return np.full(np.shape(means)[1:], nan)
 
 
 def aggregated(
@@ -73,15 +70,10 @@ def aggregated(
     return _within(replace(found, failed=lost), 0.0 if aggregate.unit == "share" else -inf, most)
 
 
-def relative(
+def _relative(
     aggregate: Aggregate, values: Mapping[str, Floats], clean: Mapping[str, Floats], questions: Questions
 ) -> Estimate:
-    """Divide an aggregate by its value on the clean cell, over the questions that both define.
-
-    Args: as `aggregated`; `clean` has the clean cell's scores.
-
-    Edge cases: nan where the clean value is 0.
-    """
+    """Divide an aggregate by its value on the clean cell, over the questions that both define; nan where that is 0."""
     members = [
         _members(part.where, questions) & ~np.isnan(values[part.metric]) & ~np.isnan(clean[part.metric])
         for part in aggregate.parts
@@ -113,7 +105,7 @@ def _row(
     names = ("low", "high", "se", "df", "interval", "n", "failed", "documents", "note")
     row = {"name": aggregate.name, "unit": aggregate.unit, "value": found.mean, "source": aggregate.source}
     row |= {name: getattr(found, name) for name in names}
-    share = relative(aggregate, values, clean, questions) if aggregate.ratio and clean else NOTHING
+    share = _relative(aggregate, values, clean, questions) if aggregate.ratio and clean else NOTHING
     return {**row, "ratio": share.mean, "ratio_low": share.low, "ratio_high": share.high, "ratio_n": share.n}
 
 

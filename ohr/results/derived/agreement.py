@@ -43,7 +43,7 @@ def agreement(run: Run, people: Path | None = None) -> list[dict[str, Any]]:
     """
     scores = ScoreTable.of(run)
     questions = scores.questions
-    judges = _judges(run)
+    judges = {row["metric"] for row in run.rows_if_any("judgements", ["metric"])}
     given = _read_people(people, questions) if people else {}
     known = sorted({place.condition for place in scores.places})
     for condition in given.keys() - {"", *known}:
@@ -59,10 +59,6 @@ def agreement(run: Run, people: Path | None = None) -> list[dict[str, Any]]:
             asked.append(PEOPLE)
         rows += _rows(place, raters, asked, questions)
     return rows
-
-
-def _judges(run: Run) -> set[str]:
-    return {row["metric"] for row in run.rows_if_any("judgements", ["metric"])}
 
 
 def _raters(cell: CellScores, judges: set[str], protocol: set[str]) -> dict[str, Floats]:

@@ -63,16 +63,8 @@ def _sides(scores: ScoreTable, place: Place, metric: str) -> tuple[Floats, Float
     return before, after, np.nan_to_num(floor)
 
 
-def _lost(m: Floats) -> Any:
-    return m[0] - m[1]
-
-
 def _above(m: Floats) -> Any:
     return m[0] - m[2]
-
-
-def _more_retained(m: Floats) -> Any:
-    return _retained(m[:3]) - _retained(m[3:])
 
 
 def _retained(m: Floats) -> Any:
@@ -81,8 +73,8 @@ def _retained(m: Floats) -> Any:
 
 
 _QUANTITIES: Mapping[str, Callable[[Floats], Any]] = {
-    "lost_agent": lambda m: _lost(m[:3]),
-    "lost_single": lambda m: _lost(m[3:]),
+    "lost_agent": lambda m: m[0] - m[1],
+    "lost_single": lambda m: m[3] - m[4],
     "retained_agent": lambda m: _retained(m[:3]),
     "retained_single": lambda m: _retained(m[3:]),
     "above_agent": lambda m: _above(m[:3]),
@@ -97,7 +89,7 @@ def _row(scores: ScoreTable, place: Place, other: Place, metric: str, sides: Flo
     part = scores.questions.part("evidence_source", ALL)
     held = paired(*(side[part.places] for side in sides))
     made = of_means(held, part.clusters, _QUANTITIES)
-    more = against_zero(held, part.clusters, _more_retained)
+    more = against_zero(held, part.clusters, lambda m: _retained(m[:3]) - _retained(m[3:]))
     verdict, note = _verdict(made, more, margin)
     return {
         **{name: getattr(place, name) for name in ("condition", "noise", "noise_type", "knob_value")},

@@ -11,7 +11,6 @@ import numpy as np
 from ohr.metrics.dose import Dose
 from ohr.results.derived.doses import level_dose
 from ohr.results.derived.pairs import ScoredRun, cell_of, floors_and_ceilings, near_floor, paired, verdict
-from ohr.results.folder.manifest_choices import Choices
 from ohr.results.score_arrays import Flags, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables.groups import ALL, GROUPS, STAGES, TRAITS
 from ohr.results.tables.schema import column_kinds
@@ -28,7 +27,8 @@ _NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many q
 def summary_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
     """Yield the rows of `summary`, cell by cell."""
     scores, choices = run.scores, run.choices
-    sizes = Counter(place.pipeline for place in scores.places if _is_compared(scores, place, choices))
+    compared = (place for place in scores.places if scores.reference(place) not in (None, place))
+    sizes = Counter(place.pipeline for place in compared if place.condition not in choices.repeats)
     parts = {group: scores.questions.part("evidence_source", group) for group in GROUPS}
     doses = {
         place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
@@ -36,11 +36,6 @@ def summary_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
     }
     for sheet in _sheets(scores, run.silent):
         yield from _summary(sheet, scores.questions, doses, choices.margin, sizes)
-
-
-def _is_compared(scores: ScoreTable, place: Place, choices: Choices) -> bool:
-    """Report whether a cell is compared with the clean text: a repeated condition is not."""
-    return place.condition not in choices.repeats and scores.reference(place) not in (None, place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def written(path: Path, option: str, *, force: bool = False, own: bool = False) 
     with replaced(path, before=lambda: None if own else set_aside(path)) as new:
         yield new
     if not own:
-        _record(path)
+        write_json(path.parent / RECORD, mapping_in(path.parent / RECORD) | listed(path.parent, [path]))
 
 
 def refuse(path: Path, option: str, *, force: bool = False) -> None:
@@ -115,7 +115,3 @@ def _may_replace(path: Path) -> bool:
     known, there = mapping_in(path / RECORD), {each.relative_to(path).as_posix() for each in path.rglob("*")}
     folders = {parent.as_posix() for name in known for parent in Path(name).parents}
     return there <= {RECORD, *known, *folders} and damaged(path, known, hashes=True) is None
-
-
-def _record(path: Path) -> None:
-    write_json(path.parent / RECORD, mapping_in(path.parent / RECORD) | listed(path.parent, [path]))
