@@ -333,7 +333,10 @@ class ScoreTable:
             with reading(self._path):
                 rows = self._file.read_row_groups(groups, [*_TEXT, "value"], use_threads=False)
             codes, names = _codes(rows["question_id"])
-            asked = np.array([self._place_of(name) for name in names], dtype=np.intp)[codes]
+            try:
+                asked = np.array([self.questions.place[name] for name in names], dtype=np.intp)[codes]
+            except KeyError as error:
+                raise DataError(f"{self._path}: question {error.args[0]!r} is not in questions.parquet") from None
             codes, names = _codes(rows["status"])
             bad = np.array([name == "failed" for name in names])[codes]
             value = rows["value"].to_numpy()
@@ -343,12 +346,6 @@ class ScoreTable:
                 draws.setdefault(metric, np.full(shape, nan))[replicate, asked[here]] = value[here]
                 failed.setdefault(metric, np.zeros(shape[1], bool))[asked[here & bad]] = True
         return CellScores(tuple(draws), np.stack(list(draws.values())), np.stack(list(failed.values())))
-
-    def _place_of(self, question: str) -> int:
-        try:
-            return self.questions.place[question]
-        except KeyError:
-            raise DataError(f"{self._path}: question {question!r} is not in questions.parquet") from None
 
 
 def _codes(column: Any) -> tuple[Places, list[str]]:
