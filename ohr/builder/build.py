@@ -14,7 +14,7 @@ from ohr.builder.session import Answering, BuildSession, Judging, Writing
 from ohr.builder.settings import Settings, check_models
 from ohr.builder.write_files import write_files
 from ohr.dataset.inputs import Inputs
-from ohr.dataset.truth import Truth as TruthOnDemand
+from ohr.dataset.inputs import Truth as TruthOnDemand
 from ohr.engine.executors.base import Executor
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress

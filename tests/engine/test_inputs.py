@@ -5,8 +5,7 @@ import pytest
 from PIL import Image
 
 from ohr.contracts import Page
-from ohr.dataset.inputs import _repeated, read_inputs
-from ohr.dataset.truth import find_copies
+from ohr.dataset.inputs import _repeated, find_copies, read_inputs
 from ohr.errors import SpecError
 from ohr.messages.wording import sized
 from ohr.spec.read import read_spec

@@ -27,7 +27,7 @@ from ohr.report.html.pack import as_json
 from ohr.report.html.page import render_review
 from ohr.report.html.review_pages import PageSource, shown_page
 from ohr.serving import http
-from ohr.serving.requests import Parameters, Refusal, json_of
+from ohr.serving.http import Parameters, Refusal, json_of
 
 TOKEN = "X-Ohr-Token"
 """The header that the page sends with a decision; pages of other addresses do not know its value."""

@@ -19,7 +19,7 @@ from ohr.contracts import (
 from ohr.errors import PluginError, PromptError
 from ohr.metrics.cases import case_of
 from ohr.metrics.dose import by_page, own_text
-from ohr.metrics.pages import about_same_pages
+from ohr.metrics.question_scores import about_same_pages
 from ohr.steps.answers.generate import Answer, as_answered
 from ohr.steps.answers.prompt_templates import cut_passages
 from ohr.steps.answers.prompts import PreparePrompts, answer_key, read_answer_keys

@@ -12,10 +12,8 @@ from ohr.dataset.inputs import Inputs
 from ohr.metrics.cases import Replies, wanted_pages
 from ohr.metrics.dose import by_page
 from ohr.metrics.floors import OtherPages
-from ohr.metrics.pages import page_scores
+from ohr.metrics.question_scores import Known, answer_scores, page_scores, retrieval_scores
 from ohr.metrics.rankings import SHOWN_METRICS
-from ohr.metrics.reply_columns import answer_scores
-from ohr.metrics.retrieval_columns import Known, retrieval_scores
 from ohr.metrics.scores import MetricFailure, Rules, Scores
 from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
 from ohr.steps.answers.judging import Judged, OfAnswers, Replied, read_judged, read_replies, reply_keys
