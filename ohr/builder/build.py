@@ -23,17 +23,17 @@ from ohr.errors import DataError
 from ohr.files.digests import remembered
 from ohr.messages.wording import counted, named
 from ohr.questions.candidate import Candidate
-from ohr.questions.funnel import Funnel, rule_name
 from ohr.questions.imports import Repair, all_repairs, read_candidates
-from ohr.questions.judging import model_rules, prompts_bound
-from ohr.questions.review.decisions import FILE as DECISIONS
-from ohr.questions.review.decisions import read_decisions
-from ohr.questions.review.outcome import RULE as REVIEW
-from ohr.questions.review.outcome import Reviewed, ReviewerAgreement, agreements, reviewed_by, with_review
+from ohr.questions.judging.judge_prompts import prompts_bound
+from ohr.questions.judging.model_rules import model_rules
+from ohr.questions.review import FILE as DECISIONS
+from ohr.questions.review import RULE as REVIEW
+from ohr.questions.review import Reviewed, ReviewerAgreement, agreements, read_decisions, reviewed_by, with_review
 from ohr.questions.rules import RULES
 from ohr.questions.truth import Survey, Truth, with_silver
-from ohr.questions.verify import verify
-from ohr.questions.writing import asked_for, join, plan_writing, prompts_of, write
+from ohr.questions.verification import Funnel, rule_name, verify
+from ohr.questions.writing.assignments import prompts_of
+from ohr.questions.writing.write_questions import asked_for, join, plan_writing, write
 from ohr.runner.prompt_sizes import size_of
 from ohr.store import open_store
 

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from ohr.contracts import AnyOcr, Benchmark, Generator, Stage
 from ohr.errors import SpecError
 from ohr.prices import Prices, faults_of_prices
-from ohr.questions.judging import Settings as Verification
-from ohr.questions.writing import Wanted, entities_of
+from ohr.questions.judging.judge_prompts import Settings as Verification
+from ohr.questions.writing.assignments import Wanted
+from ohr.questions.writing.entities import entities_of
 from ohr.runner.preflight import refuse_unready
 from ohr.spec.build import Builder
 from ohr.spec.file_keys import LIMITS, Limits

@@ -10,10 +10,9 @@ from ohr.builder.publish import DATASHEET, STUDY
 from ohr.builder.settings import Settings, shared
 from ohr.keys import installed
 from ohr.messages.wording import counted
-from ohr.questions.funnel import write_funnel
-from ohr.questions.layout.about import About, ModelUse
-from ohr.questions.layout.write import write_set
-from ohr.questions.records import FILE, write_candidates
+from ohr.questions.candidate import FILE, write_candidates
+from ohr.questions.set_files import About, ModelUse, write_set
+from ohr.questions.verification import write_funnel
 
 if TYPE_CHECKING:
     from ohr.builder.build import Built, Job

@@ -8,7 +8,7 @@ from ohr.contracts import Page, Question
 from ohr.errors import DataError
 from ohr.questions.candidate import Evidence, Removal
 from ohr.questions.imports import all_repairs, of_question, read_candidates
-from ohr.questions.verify import verify
+from ohr.questions.verification import verify
 
 RENT = "The rent of Berth 3 is 1,200,000 florins a year, payable in twelve equal instalments at the quay of Pethering."
 NOTICE = "Notice must be given to the harbour master of Norrgate in writing, six months before the lease ends."

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.errors import DataError
-from ohr.questions.candidate import Candidate, Evidence, Removal
-from ohr.questions.records import Record, read_records, write_candidates
+from ohr.questions.candidate import Candidate, Evidence, Record, Removal, read_records, write_candidates
 
 RENT = Candidate(
     "q1", "How much is the rent?", ("5 florins", "5"), "law/lease", (Evidence(0, "The rent is 5 florins.", 3, 25),)

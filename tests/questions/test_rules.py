@@ -7,11 +7,10 @@ from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence
 from ohr.questions.numbers import numbers
-from ohr.questions.rules import RULES
-from ohr.questions.rules.example import EXAMPLE_NAMES
+from ohr.questions.rules import EXAMPLE_NAMES, RULES
 from ohr.questions.texts import Texts, letters
-from ohr.questions.verify import verify
-from ohr.questions.writing.templates import parts_of
+from ohr.questions.verification import verify
+from ohr.questions.writing.assignments import parts_of
 
 LEASE = (
     "The rent of Berth 3 is 1,200,000 florins a year.\n\n"

@@ -1,16 +1,151 @@
 """Agreement of a model's reply with the accepted answers of a question."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import NamedTuple
 
 from ohr.metrics.answers import CLOSED_ANSWERS
+from ohr.questions.judging.verdicts import after_mark, value_in, yes_or_no
 from ohr.questions.numbers import numbers
 from ohr.questions.texts import letters, stems
 from ohr.text.porter import stem
 from ohr.text.words import normalise
 
-from .amounts import ONE, Amounts, amounts
-from .verdicts import after_mark, value_in, yes_or_no
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_DAY, _YEAR = r"(?P<day>[0-3]?[0-9])(?:st|nd|rd|th)?\b(?![0-9:.%])", r"(?P<year>[12][0-9]{3})\b"
+_DATES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?P<year>[12][0-9]{3})-(?P<number>[01]?[0-9])-(?P<day>[0-3]?[0-9])\b",
+        r"(?:(?P<year>[12][0-9]{3})\s*年\s*)?(?P<number>[01]?[0-9])\s*月(?:份|\s*(?P<day>[0-3]?[0-9])\s*[日号])",
+        r"(?P<year>[12][0-9]{3})\s*年\s*(?P<number>[01]?[0-9])\s*月",
+        rf"\b{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})?",
+        rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR})?",
+        rf"\b{_MONTH},?\s+{_YEAR}",
+    )
+)
+_CLOCK = re.compile(r"\b(1[0-2]|0?[1-9])(?:[:.]([0-5][0-9]))?\s*([ap])\.?m\b\.?", re.IGNORECASE)
+_SHARE = re.compile(
+    r"(?P<before>[-−]?[0-9][0-9,]*(?:\.[0-9]+)?)\s*(?:\\?[%％]|per ?cent\b(?!age)|percentage points?\b)"
+    r"|百分之(?P<after>[0-9]+(?:\.[0-9]+)?)",
+    re.IGNORECASE,
+)
+_UNITS: Mapping[str, str] = {
+    form: forms.split()[0]
+    for forms in (
+        "second seconds sec s 秒", "minute minutes min mins 分钟", "hour hours h hr hrs 小时", "day days 天",
+        "week weeks 周", "month months 个月", "year years yr yrs 年",
+        "mm millimetre millimetres millimeter millimeters 毫米",
+        "cm centimetre centimetres centimeter centimeters 厘米", "m metre metres meter meters 米",
+        "km kilometre kilometres kilometer kilometers 公里 千米", "g gram grams 克", "kg kilogram kilograms 公斤 千克",
+        "t ton tons tonne tonnes 吨", "byte bytes 字节", "kb kilobyte kilobytes", "mb megabyte megabytes",
+        "gb gigabyte gigabytes", "euro euros eur", "dollar dollars usd 美元", "yuan rmb cny 元",
+    )
+    for form in forms.split()
+}  # fmt: skip
+_UNIT = re.compile(
+    r"(?<=[0-9])\s*(?:个月|分钟|小时|毫米|厘米|公里|千米|公斤|千克|字节|美元|[秒天周米克吨元]|[A-Za-z]{1,2}\b)"
+    r"|\b[A-Za-z]{3,}\b"
+)
+"""A word that may be a unit: a short one only after a number."""
+
+
+class Number(NamedTuple):
+    """A number of a text.
+
+    Attributes:
+        readings: as of `ohr.questions.numbers`: 1.2 million is 1,200,000 or 1.2.
+        is_share: a percent sign or its word follows.
+    """
+
+    readings: frozenset[Decimal]
+    is_share: bool = False
+
+    def is_same(self, other: "Number", digits: int) -> bool:
+        """Report whether another number is this one, exactly or rounded to this one's digits after the point, if any.
+
+        12.5% is 12.5 where a sign was left out, and 0.125; without a sign, 12.5 is not 0.125.
+        """
+        if self.is_share is not other.is_share:
+            share, plain = (self, other) if self.is_share else (other, self)
+            equal = {value / 100 for value in share.readings} | (share.readings if self.is_share else frozenset())
+            return not equal.isdisjoint(plain.readings)
+        own, others = self.readings, other.readings
+        if len(own) > 1 and len(others) > 1:  # 1.2 million is not 1.2 billion
+            own, others = frozenset({max(own)}), frozenset({max(others)})
+        half = Decimal(5).scaleb(-digits - 1) if digits else Decimal(0)
+        return any(abs(value - read) <= half for value in own for read in others)
+
+
+class Amounts(NamedTuple):
+    """Numbers of a text, with what else is compared of them.
+
+    Attributes:
+        numbers: years of dates with a month are not among them.
+        months: of dates.
+        years: of these dates.
+        units: known ones, percent among them.
+        digits: places after the point in the number that has most.
+        text: without months and years of dates, and with times of 24 hours.
+    """
+
+    numbers: frozenset[Number]
+    months: frozenset[str]
+    years: frozenset[str]
+    units: frozenset[str]
+    digits: int
+    text: str
+
+    def lack(self, accepted: "Amounts") -> bool:
+        """Report whether one of the wanted numbers is not here, or has another unit or year."""
+        other_unit = bool(accepted.units and self.units) and not accepted.units & self.units
+        missing = any(not any(each.is_same(own, accepted.digits) for own in self.numbers) for each in accepted.numbers)
+        return other_unit or missing or not (accepted.years <= self.years and accepted.months <= self.months)
+
+    def exceed(self, accepted: "Amounts", asked: "Amounts") -> bool:
+        """Report whether a number here is neither accepted nor in the question; a one that is a word is none."""
+        known = [(each, side.digits) for side in (accepted, asked) for each in side.numbers]
+        known += [(ONE, 0)] * ("1" not in self.text)
+        other_year = bool(accepted.years) and not self.years <= accepted.years | asked.years
+        return other_year or any(not any(each.is_same(own, digits) for each, digits in known) for own in self.numbers)
+
+
+ONE = Number(frozenset({Decimal(1)}))
+
+
+def amounts(text: str) -> Amounts:
+    """Read the numbers of a text."""
+    months, years = set[str](), set[str]()
+    for pattern in _DATES:
+        text = pattern.sub(lambda match: _date(match, months, years), text)
+    text = _CLOCK.sub(_clock, text)
+    shares = [match["before"] or match["after"] for match in _SHARE.finditer(text)]
+    read = {Number(frozenset({Decimal(share.replace(",", "").replace("−", "-"))}), is_share=True) for share in shares}
+    read |= {Number(readings) for readings in numbers(_SHARE.sub(" ", text))}
+    units = {_UNITS[word] for match in _UNIT.finditer(text) if (word := match[0].strip().lower()) in _UNITS}
+    units |= {"%"} if shares else set()
+    digits = max(map(len, re.findall(r"[0-9]\.([0-9]+)", text)), default=0)
+    return Amounts(frozenset(read), frozenset(months), frozenset(years), frozenset(units), digits, text)
+
+
+def _date(match: re.Match[str], months: set[str], years: set[str]) -> str:
+    """Write a date as its day, and keep its month and year."""
+    parts = match.groupdict()
+    years |= {parts["year"]} if parts.get("year") else set()
+    months.add(f"{int(parts['number']) if parts.get('number') else _MONTHS.index(parts['month'][:3].lower()) + 1}")
+    return f" {int(parts['day'])} " if parts.get("day") else " "
+
+
+def _clock(match: re.Match[str]) -> str:
+    """Write a time of the morning or afternoon with 24 hours."""
+    hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p")
+    return f"{hour}:{match[2] or '00'}"
+
 
 _LEAST = 0.6
 """F1 of content words, those of the question left out, from which on a text says the same as another: between 0.57, the
@@ -88,14 +223,14 @@ def _agrees(text: str, answer: str, form: str, asked: Amounts) -> bool:
     if (expected := yes_or_no_of([answer], form)) is not None:
         return yes_or_no(text) is expected
     answer = _MARKUP.sub("", answer)
-    wanted = amounts(f"{answer}%" if _ASKS_SHARE.search(asked.text) and _BARE.fullmatch(answer) else answer)
-    content = _content(wanted.text)
-    if content and "1" not in wanted.text:  # `one` and 一 are seldom a count
-        wanted = wanted._replace(numbers=wanted.numbers - {ONE})
-    if not (content or wanted.numbers or wanted.months):
+    accepted = amounts(f"{answer}%" if _ASKS_SHARE.search(asked.text) and _BARE.fullmatch(answer) else answer)
+    content = _content(accepted.text)
+    if content and "1" not in accepted.text:  # `one` and 一 are seldom a count
+        accepted = accepted._replace(numbers=accepted.numbers - {ONE})
+    if not (content or accepted.numbers or accepted.months):
         return letters(text).text == letters(answer).text != ""
     is_list = normalise(form) == "list"
-    return any(_says(amounts(part), wanted, content, asked, form, is_list=is_list) for part in _parts(text))
+    return any(_says(amounts(part), accepted, content, asked, form, is_list=is_list) for part in _parts(text))
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -105,22 +240,22 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _says(
-    given: Amounts, wanted: Amounts, content: frozenset[str], asked: Amounts, form: str, *, is_list: bool
+    given: Amounts, accepted: Amounts, content: frozenset[str], asked: Amounts, form: str, *, is_list: bool
 ) -> bool:
-    """Report whether a text says what is wanted."""
-    if any(sign.search(given.text) and not sign.search(wanted.text + asked.text) for sign in (_NOT, _OR)):
+    """Report whether a text says what is accepted."""
+    if any(sign.search(given.text) and not sign.search(accepted.text + asked.text) for sign in (_NOT, _OR)):
         return False
-    if _NOT.search(wanted.text) and not _NOT.search(given.text):
+    if _NOT.search(accepted.text) and not _NOT.search(given.text):
         return False
     others = _content(asked.text) - content
     own = _content(given.text) - others
-    is_number = bool(wanted.numbers or wanted.months) and (normalise(form) in _NUMBER_FORMS or len(content) <= _FEW)
-    if wanted.numbers or wanted.months:
-        contradicts = given.exceed(wanted, asked)
-        if contradicts or ((is_number or given.numbers) and given.lack(wanted)):
+    is_number = bool(accepted.numbers or accepted.months) and (normalise(form) in _NUMBER_FORMS or len(content) <= _FEW)
+    if accepted.numbers or accepted.months:
+        contradicts = given.exceed(accepted, asked)
+        if contradicts or ((is_number or given.numbers) and given.lack(accepted)):
             return False
-    is_dated = is_list and all(map(numbers, filter(str.strip, _LIST_BETWEEN.split(wanted.text))))
-    if is_list and not is_dated and not all(_holds(own, item) for item in _items(wanted.text, _LIST_BETWEEN)):
+    is_dated = is_list and all(map(numbers, filter(str.strip, _LIST_BETWEEN.split(accepted.text))))
+    if is_list and not is_dated and not all(_holds(own, item) for item in _items(accepted.text, _LIST_BETWEEN)):
         return False
     if _has_further_item(given.text, content, others):
         return False

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.questions.judging import agrees
+from ohr.questions.judging.agreement import agrees
 
 PAIRS = [
     (

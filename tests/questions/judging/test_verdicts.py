@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Completion
-from ohr.questions.judging.asking import reply_of
+from ohr.questions.judging.model_rules import reply_of
 from ohr.questions.judging.verdicts import RIGHT_WRONG, TASKS, YES_NO, named_in, verdict, yes_or_no
 
 

@@ -12,11 +12,10 @@ from ohr.contracts import Document, Page
 from ohr.errors import DataError
 from ohr.files.built_set import read_set
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.layout.about import About, ModelUse
-from ohr.questions.layout.write import write_set
-from ohr.questions.review.outcome import ReviewerAgreement
+from ohr.questions.review import ReviewerAgreement
+from ohr.questions.set_files import About, ModelUse, write_set
 from ohr.questions.truth import survey, with_silver
-from ohr.questions.verify import FunnelRow
+from ohr.questions.verification import FunnelRow
 from ohr.spec.read import make_benchmark
 from tests.paper import Paper, photographed, prose
 

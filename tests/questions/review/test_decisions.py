@@ -8,13 +8,20 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence, Removal
-from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, decision_of, read_decisions
-from ohr.questions.review.outcome import agreements, current_decisions, reviewed, reviewed_by
-from ohr.questions.review.summary import (
+from ohr.questions.review import (
+    Decision,
     Disagreement,
     ReviewerCounts,
     RuleCheck,
+    add_decision,
+    agreements,
+    candidate_digest,
+    current_decisions,
+    decision_of,
     disagreements,
+    read_decisions,
+    reviewed,
+    reviewed_by,
     reviewer_counts,
     rule_checks,
 )

@@ -6,8 +6,7 @@ import pytest
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
-from ohr.questions.truth.filters import left_out
-from ohr.questions.truth.page_kinds import kind_of_list
+from ohr.questions.page_filters import kind_of_list, left_out
 from ohr.text.readable import unreadable
 from ohr.text.words import words
 from tests.paper import prose

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.questions.writing.layout import blocks, cut, section, size, spots, title
+from ohr.questions.writing.spots import blocks, cut, section, size, spots, title
 
 FIRST = "The keeper of the lamp at Corran Head writes down each ship that passes, and the book is sent to the harbor"
 SECOND = "office of Ardwen on the last day of the month, where two clerks count the ships by flag and by the cargo."

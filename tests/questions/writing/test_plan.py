@@ -5,7 +5,8 @@ from pydantic import ValidationError
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
-from ohr.questions.writing import Shares, Wanted, plan_writing, prompts_of
+from ohr.questions.writing.assignments import Shares, Wanted, prompts_of
+from ohr.questions.writing.write_questions import plan_writing
 
 PROSE = (
     "The keeper of the lamp at Corran Head writes down each ship that passes, and the book is sent to the harbor "

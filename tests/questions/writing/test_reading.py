@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Completion
-from ohr.questions.writing import Passage, candidates_of
-from ohr.questions.writing.replies import items_in
-from ohr.questions.writing.templates import Asked, assigned, joined, parts_of
+from ohr.questions.writing.assignments import Asked, Passage, assigned, joined, parts_of
+from ohr.questions.writing.reading import candidates_of, items_in
 
 PAGE = (
     "The harbor of Ardwen opened in 1904. Its first pier, which the\nengineer Ina Moss drew, is 212 meters long.\n\n"

@@ -4,10 +4,8 @@ from itertools import product
 import pytest
 
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.writing import Passage
-from ohr.questions.writing.replies import items_in
-from ohr.questions.writing.templates import LEVELS, TASKS, Asked, assigned, joined, parts_of
-from ohr.questions.writing.wanted import FORMS, ONE_PAGE
+from ohr.questions.writing.assignments import FORMS, LEVELS, ONE_PAGE, TASKS, Asked, Passage, assigned, joined, parts_of
+from ohr.questions.writing.reading import items_in
 
 PLACEHOLDER = re.compile(r"\{\w+\}")
 

@@ -9,8 +9,10 @@ from ohr.questions.candidate import Candidate, Evidence
 from ohr.questions.imports import of_question
 from ohr.questions.model import Model
 from ohr.questions.rules import RULES
-from ohr.questions.verify import verify
-from ohr.questions.writing import Wanted, entities_of, join, join_assignments, write
+from ohr.questions.verification import verify
+from ohr.questions.writing.assignments import Wanted
+from ohr.questions.writing.entities import entities_of
+from ohr.questions.writing.write_questions import join, join_assignments, write
 
 PAGES = {
     "law/lamp": [

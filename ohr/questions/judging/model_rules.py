@@ -1,22 +1,142 @@
 """The rules that ask models, each with all its prompts in one call for each model, or two where replies decide."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
-from ohr.contracts import Prompt
-from ohr.messages.wording import named, quoted
-from ohr.questions.candidate import Candidate, Removal
+from ohr.contracts import Completion, Prompt
+from ohr.messages.wording import named, quoted, shortened
+from ohr.questions.candidate import Candidate, Evidence, Removal
+from ohr.questions.judging.agreement import agrees, stated, yes_or_no_of
+from ohr.questions.judging.judge_prompts import ModelRule, Settings, shared, templates
+from ohr.questions.judging.verdicts import RIGHT_WRONG, TASKS, named_in, verdict
 from ohr.questions.model import Model
 from ohr.questions.rules import Check, Rule
 from ohr.questions.texts import Texts
+from ohr.text.thoughts import without_thoughts
 
-from .agreement import agrees, stated, yes_or_no_of
-from .asking import Question, Sample, ask, faults, usable
-from .passages import parts, shown
-from .settings import ModelRule, Settings
-from .templates import templates
-from .verdicts import RIGHT_WRONG, TASKS, named_in, verdict
+_LINE = re.compile(r"\\(?:hline|midrule)\b")
+_HEADS = (
+    re.compile(r"</thead>|</tr>", re.IGNORECASE),
+    re.compile(r"^[ \t]*\|[-| :\t]+\|[ \t]*$", re.MULTILINE),
+)
+"""Ends of the head of a table in HTML and Markdown; in LaTeX it is the second line."""
+
+
+def shown(candidate: Candidate, texts: Texts) -> tuple[str, ...]:
+    """Return the passages of a candidate's evidence, as OHRBench shows them: what surrounds them is left out.
+
+    A passage that begins within a table is given the head of that table, without which its cells mean nothing.
+    """
+    return tuple(_with_head(candidate, passage, texts) for passage in candidate.evidence)
+
+
+def parts(candidate: Candidate, texts: Texts) -> list[tuple[str, ...]]:
+    """Return the parts of the evidence of which none must answer a question alone.
+
+    They are the pages of a multi-page question, and the passages, or else the paragraphs, of one on reading order.
+    Other questions have none, nor has one on reading order with a single paragraph.
+    """
+    passages = list(zip(candidate.evidence, shown(candidate, texts), strict=True))
+    if len(candidate.pages) > 1:
+        divided = [tuple(text for passage, text in passages if passage.page == page) for page in candidate.pages]
+    elif candidate.source != "reading_order":
+        divided = []
+    elif len(passages) > 1:
+        divided = [(text,) for _, text in passages]
+    else:
+        divided = [(text,) for _, passage in passages for text in passage.split("\n\n") if text.strip()]
+    return divided if len(divided) > 1 else []
+
+
+def _with_head(candidate: Candidate, passage: Evidence, texts: Texts) -> str:
+    span = texts.span(candidate.document, passage.page, passage.text)
+    if not span:
+        return passage.text
+    for region in texts.regions(candidate.document, passage.page):
+        if region.kind in ("table", "chart") and region.start < span[0] < region.end:
+            before = texts.pages[candidate.document, passage.page][region.start : span[0]]
+            head = before[: _end_of_head(before)].rstrip()
+            return f"{head}\n{passage.text}" if head else passage.text
+    return passage.text
+
+
+def _end_of_head(table: str) -> int:
+    """Return where the head of a table ends; 0 where its beginning does not reach that far."""
+    lines: Sequence[re.Match[str]] = list(_LINE.finditer(table))
+    first = [line.start() for line in lines if "&" in table[: line.start()]][:1]
+    ends = first or [match.end() for pattern in _HEADS if (match := pattern.search(table))]
+    return min(ends, default=0)
+
+
+class Reply(NamedTuple):
+    """A model's reply without its thoughts; a `fault` says why it cannot be used."""
+
+    text: str
+    fault: str = ""
+
+
+class Question(NamedTuple):
+    """A prompt, and what makes a reply to it right."""
+
+    prompt: Prompt
+    is_right: Callable[[str], bool]
+
+
+Sample = tuple[Reply, ...]
+"""A model's replies to the prompts about a candidate."""
+
+
+def ask(models: Sequence[Model], prompts: Sequence[Sequence[Prompt]], samples: int = 1) -> list[list[Sample]]:
+    """Ask models about candidates.
+
+    Args:
+        models: each is asked once, for all its replies; without a prompt none is.
+        prompts: of each candidate.
+        samples: of each prompt, divided among the models.
+
+    Returns:
+        The samples of each candidate, model by model.
+    """
+    replies: list[list[Sample]] = [[] for _ in prompts]
+    if not any(prompts):
+        return replies
+    for model, count in zip(models, shared(samples, len(models)), strict=True):
+        tries = [(place, number) for place, own in enumerate(prompts) if own for number in range(count)]
+        asked = [replace(prompt, attempt=number) for place, number in tries for prompt in prompts[place]]
+        completions = iter(model.ask(asked))
+        for place, _ in tries:
+            replies[place].append(tuple(reply_of(next(completions)) for _ in prompts[place]))
+    return replies
+
+
+def reply_of(completion: Completion) -> Reply:
+    """Read a completion: of a reply that was cut, the lines before the cut count."""
+    if completion.error is not None or completion.finish == "error":
+        return Reply("", f"the model failed: {shortened(completion.error or 'without a reason')}")
+    if completion.truncated:
+        return Reply("", "the prompt was cut to fit the model")
+    text = without_thoughts(completion.text).strip()
+    if completion.finish == "length":
+        text = text.rpartition("\n")[0].strip()
+        return Reply(text, "" if text else "the reply was cut")
+    return Reply(text, "" if text else "the reply is empty")
+
+
+def usable(samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples of which all replies can be used."""
+    return [sample for sample in samples if not any(reply.fault for reply in sample)]
+
+
+def faults(samples: Sequence[Sample]) -> str:
+    """Return why no reply can be used: the first fault, or else what the first reply says."""
+    replies: Iterator[Reply] = (reply for sample in samples for reply in sample)
+    first = next(iter(sorted(replies, key=lambda reply: not reply.fault)), Reply("", "no model was asked"))
+    return first.fault or f"the reply has no verdict: {quoted(first.text)}"
+
 
 _DEFAULTS = Settings()
 _YES_NO_WORDS = {"zh": ("是", "否")}
