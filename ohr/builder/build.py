@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
-from ohr.builder.costs import Cost, bound, cost_of, spent, spent_now
-from ohr.builder.documents import ground_truth, surveyed
 from ohr.builder.publish import check_places, check_target, publish
-from ohr.builder.session import Answering, BuildSession, Judging, Writing
-from ohr.builder.settings import Settings, check_models
-from ohr.builder.write_files import write_files
+from ohr.builder.session import Answering, BuildSession, Cost, Judging, Writing, cost_of, spent
+from ohr.builder.settings import Job, Settings, check_models
+from ohr.builder.write_files import TOO_WEAK, Built, Sources, write_files
+from ohr.contracts import AnyOcr
 from ohr.dataset.inputs import Inputs
 from ohr.dataset.truth import Truth as TruthOnDemand
 from ohr.engine.executors.base import Executor
@@ -20,111 +19,23 @@ from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
 from ohr.engine.session import Session
 from ohr.errors import DataError
-from ohr.files.digests import remembered
+from ohr.files.digests import input_digest, remembered
+from ohr.keys import installed, key
 from ohr.messages.wording import counted, named
-from ohr.questions.candidate import Candidate
-from ohr.questions.imports import Repair, all_repairs, read_candidates
+from ohr.questions.imports import read_candidates
 from ohr.questions.judging.judge_prompts import prompts_bound
 from ohr.questions.judging.model_rules import model_rules
 from ohr.questions.review import FILE as DECISIONS
-from ohr.questions.review import RULE as REVIEW
-from ohr.questions.review import Reviewed, ReviewerAgreement, agreements, read_decisions, reviewed_by, with_review
+from ohr.questions.review import agreements, read_decisions, reviewed_by, with_review
 from ohr.questions.rules import RULES
-from ohr.questions.truth import Survey, Truth, with_silver
-from ohr.questions.verification import Funnel, rule_name, verify
+from ohr.questions.truth import LOOK_VERSION, Look, Survey, Truth, look_at, survey, with_silver
+from ohr.questions.verification import Funnel, verify
 from ohr.questions.writing.assignments import prompts_of
 from ohr.questions.writing.write_questions import asked_for, join, plan_writing, write
 from ohr.runner.prompt_sizes import size_of
-from ohr.store import open_store
+from ohr.store import Store, open_store
 
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The order for a build.
-
-    Args:
-        folder: of PDFs and page images.
-        out: folder of the set.
-        imported: file of questions that are verified; None where a model writes them.
-        force: keep files of `out` that were changed by hand under another name.
-    """
-
-    settings: Settings
-    folder: Path
-    out: Path
-    imported: Path | None = None
-    force: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The candidates of a build, and what is said of their making.
-
-    Args:
-        asked: how many questions models were asked to write.
-        faults: how often a reply gave no question, or fewer, by the reason.
-    """
-
-    candidates: tuple[Candidate, ...]
-    notes: tuple[str, ...]
-    repairs: tuple[Repair, ...] = ()
-    asked: int = 0
-    faults: tuple[tuple[str, int], ...] = ()
-
-
-_USABLE = 0.2
-"""Of the questions that a model was asked for, those that pass at least; OHRBench kept more than half."""
-_TOO_WEAK = "the model is too small for this: name a larger one under `writer`"
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """A finished build.
-
-    Args:
-        agreements: of each two reviewers.
-        questions: of the set: survivors after review.
-        costs: of all replies; `costs_now` of those that were not in the store.
-        notes: sentences about what was left out.
-        wanted: questions that the settings ask for.
-        file_notes: sentences about files of the folder that people changed.
-    """
-
-    out: Path
-    truth: Truth
-    sources: Sources
-    funnel: Funnel
-    reviewed: Reviewed
-    agreements: tuple[ReviewerAgreement, ...]
-    costs: tuple[Cost, ...]
-    costs_now: tuple[Cost, ...]
-    notes: tuple[str, ...]
-    wanted: int
-    file_notes: tuple[str, ...] = ()
-
-    @property
-    def questions(self) -> tuple[Candidate, ...]:
-        """The questions of the set."""
-        return self.reviewed.candidates
-
-    @property
-    def too_weak(self) -> str:
-        """Sentence about a model whose questions are nearly all unusable; "" of any other."""
-        asked, left = self.sources.asked, len(self.funnel.survivors)
-        if left >= _USABLE * asked:
-            return ""
-        lost = Counter({rule_name(row.rule): row.removed for row in self.funnel.rows if row.rule != REVIEW})
-        lost += Counter(dict(self.sources.faults))
-        if not lost or lost.most_common(1)[0][0].startswith("no reply"):
-            return ""  # a server's fault says nothing of the model
-        reasons = ", ".join(f"{count} {name}" for name, count in lost.most_common(3))
-        return f"{_TOO_WEAK} (of {asked:,} questions asked for {left:,} passed; most often {reasons})"
-
-    @property
-    def repairs(self) -> Sequence[Repair]:
-        """Faults that the owner of imported questions can repair."""
-        removals = [removal for removal in self.funnel.removals if removal.rule != REVIEW]
-        return all_repairs(self.sources.repairs, removals, self.sources.candidates)
+_PHASE = "looking at PDFs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +54,7 @@ def build(
     store: Path | str,
     executor: Executor,
     progress: Progress,
-    complete: Callable[["Built", Path], object] = lambda built, folder: None,  # noqa: ARG005
+    complete: Callable[[Built, Path], object] = lambda built, folder: None,  # noqa: ARG005
 ) -> Built:
     """Build a set of questions from a folder of documents; what the store has is neither read nor asked again.
 
@@ -174,7 +85,7 @@ def build(
         reviewed,
         tuple(agreements(decided)),
         tuple(spent(engine.usage, prices)),
-        tuple(spent_now(engine.usage, prices)),
+        tuple(spent(engine.usage, prices, now=True)),
         (*truth.notes, *sources.notes, *decided.notes(), *warnings),
         settings.file.questions.total,
     )
@@ -203,7 +114,8 @@ def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
         wanted = settings.file.questions
         plan = plan_writing(truth.usable, wanted, settings.file.seed)
         prompts, joined = prompts_of(plan.assignments), asked_for(wanted)[1]
-        costs.append(bound(settings.writer, "writing", prompts, prices))
+        size = size_of(settings.writer.stage, prompts)
+        costs.append(cost_of(settings.writer, "writing", len(prompts), size, prices))
         if joined and prompts:
             each = max(size_of(settings.writer.stage, [prompt]) for prompt in prompts)
             costs.append(cost_of(settings.writer, "writing on two pages", joined, joined * each, prices))
@@ -242,6 +154,55 @@ def _engine(
             yield survey, BuildSession(spec, session)
 
 
+def surveyed(folder: Path, settings: Settings, store: Store, progress: Progress) -> Survey:
+    """Decide where the ground truth of each page comes from; a PDF that was looked at before is not looked at again.
+
+    Raises:
+        DataError: as `ohr.questions.truth.survey`.
+    """
+    total = sum(path.suffix.lower() == ".pdf" for path in folder.rglob("*"))
+    done = 0
+
+    def look(path: Path) -> Sequence[Look]:
+        nonlocal done
+        progress.update(_PHASE, done, total)
+        done += 1
+        name = key("looks", LOOK_VERSION, input_digest(path), installed(("pypdfium2", "pdfplumber")))
+        if (looks := store.get(name)) is None:
+            store.put(name, looks := [list(each) for each in look_at(path)])
+        return [Look(*each) for each in looks]
+
+    file = settings.file
+    found = survey(folder, settings.corrected, language=file.language, dpi=file.dpi, look=look)
+    progress.update(_PHASE, total, total)
+    return found
+
+
+def ground_truth(survey: Survey, settings: Settings, engine: BuildSession) -> Truth:
+    """Complete the ground truth with the engine of the settings, if there is one.
+
+    Raises:
+        DataError: no page can be asked about.
+    """
+    if settings.silver is None or not survey.wanted:
+        truth = with_silver(survey)
+    else:
+        read = engine.read_pages({name: list(pages) for name, pages in survey.wanted.items()})
+        truth = with_silver(survey, read, _version(settings.silver))
+    if not truth.usable:
+        counts = named([f"{count} {name.replace('_', ' ')}" for name, count in truth.removed.most_common()])
+        scans = truth.removed["unread"] and not settings.silver
+        advice = "; give scans an engine: `silver: {kind: tesseract}` in the build's file" if scans else ""
+        raise DataError("\n  ".join([f"no page can be asked about: {counts or 'there is none'}{advice}", *truth.notes]))
+    return truth
+
+
+def _version(engine: AnyOcr) -> str:
+    """Name an engine with the versions of its packages."""
+    versions = [f"{name} {version}" for name, version in installed(type(engine).packages).items()]
+    return f"{engine.kind} ({', '.join(versions)})" if versions else engine.kind
+
+
 def _imported(path: Path, truth: Truth) -> Sources:
     brought = read_candidates(path, truth.texts, Counter(page.document for page in truth.missing))
     return Sources(brought.candidates, brought.notes, brought.repairs)
@@ -277,7 +238,7 @@ def _verified(settings: Settings, sources: Sources, truth: Truth, engine: BuildS
 
 def _nothing(sources: Sources) -> str:
     faults = named([f"{count} {fault}" for fault, count in sources.faults])
-    advice = f"; {_TOO_WEAK}" if faults and not sources.faults[0][0].startswith("no reply") else ""
+    advice = f"; {TOO_WEAK}" if faults and not sources.faults[0][0].startswith("no reply") else ""
     return f"none of {counted(sources.asked, 'question')} was written: {faults or named(list(sources.notes))}{advice}"
 
 

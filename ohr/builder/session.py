@@ -1,8 +1,9 @@
-"""The engine of a build: reads pages and asks models through the store, with the retries and limits of a run."""
+"""The engine of a build: reads pages and asks models through the store, with the limits of a run, and what it costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 
 from ohr.contracts import Completion, Generator, OcrBackend, Page, Prompt
 from ohr.engine.ledger import Failure
@@ -12,7 +13,7 @@ from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import Graph
 from ohr.graph.page_steps import add_pages
 from ohr.messages.wording import counted
-from ohr.prices import Payee, is_counted
+from ohr.prices import Payee, Price, is_counted
 from ohr.questions.model import Model
 from ohr.spec.model import Named, Spec
 from ohr.spec.payees import answering
@@ -166,3 +167,47 @@ class BuildSession:
             }
             for name, indices in wanted.items()
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Calls and tokens of a model.
+
+    Args:
+        task: what it is asked for; "" for everything.
+        tokens_out: of replies; before a build the most that they may have.
+        money: None where the model has no price, or did not count its tokens.
+    """
+
+    model: str
+    task: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    money: float | None
+
+
+def spent(usage: Mapping[str, Usage], prices: Mapping[str, Price], *, now: bool = False) -> list[Cost]:
+    """Return the cost of all replies of a build, by model; of those from the store, too: so much costs the set.
+
+    Args:
+        now: of the replies that were not in the store alone.
+    """
+    costs = []
+    for _, used in sorted(usage.items()):
+        counts = (used.asked, used.new_in, used.new_out) if now else (used.replies, used.tokens_in, used.tokens_out)
+        costs.append(_cost(used.payee, "", counts, prices, counted=not used.uncounted))
+    return costs
+
+
+def cost_of(generator: Named[Generator], task: str, calls: int, tokens_in: int, prices: Mapping[str, Price]) -> Cost:
+    """Bound the cost of some calls: every reply may be as long as the model's `max_tokens`."""
+    longest = getattr(generator.stage, "max_tokens", None) or 0
+    return _cost(answering(generator), task, (calls, tokens_in, longest * calls), prices)
+
+
+def _cost(
+    payee: Payee, task: str, counts: tuple[int, int, int], prices: Mapping[str, Price], *, counted: bool = True
+) -> Cost:
+    money = payee.money(prices, *counts, counted=counted)
+    return Cost(payee.name, task, *counts, None if isnan(money) else money)

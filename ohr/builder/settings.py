@@ -110,6 +110,24 @@ class Settings:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The order for a build.
+
+    Args:
+        folder: of PDFs and page images.
+        out: folder of the set.
+        imported: file of questions that are verified; None where a model writes them.
+        force: keep files of `out` that were changed by hand under another name.
+    """
+
+    settings: Settings
+    folder: Path
+    out: Path
+    imported: Path | None = None
+    force: bool = False
+
+
 def read_settings(
     path: Path | None, overrides: Sequence[str] = (), *, trust_plugins: bool = False, allow_env: Sequence[str] = ()
 ) -> Settings:

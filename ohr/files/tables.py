@@ -6,10 +6,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
-from ohr.files.grids import WORKBOOK, Grid, csv_grids, text_of_file, workbook_grids
-from ohr.files.parquet import PARQUET
-from ohr.files.parquet import SUFFIXES as PARQUET_SUFFIXES
-from ohr.files.record_files import LINES_SUFFIXES, as_rows, read_values
+from ohr.files.table_files import (
+    LINES_SUFFIXES,
+    PARQUET,
+    PARQUET_SUFFIXES,
+    WORKBOOK,
+    Grid,
+    as_rows,
+    csv_grids,
+    read_values,
+    text_of_file,
+    workbook_grids,
+)
 from ohr.messages.wording import keys_of
 from ohr.messages.wording import named as listed
 

@@ -18,9 +18,8 @@ from typing import Any, Literal, NamedTuple
 from ohr.contracts import SOURCES, Page, Question
 from ohr.dataset.evidence import best_match
 from ohr.errors import DataError
-from ohr.files.answers import id_of, spelled
 from ohr.files.foreign_answers.inspect_ai import asked_in
-from ohr.files.foreign_answers.rows import parsed_mapping, texts_of
+from ohr.files.foreign_answers.rows import id_of, parsed_mapping, spelled, texts_of
 from ohr.files.json_input import text_of
 from ohr.files.question_tables import DOCUMENT
 from ohr.files.tables import Names, Row, Table, is_blank, read_table, refuse_lacking

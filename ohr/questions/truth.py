@@ -12,8 +12,7 @@ from ohr.errors import DataError
 from ohr.files.built_set import BuiltPage, page_digest, read_set
 from ohr.files.names import composed
 from ohr.files.ohrbench_json import benchmark_root, document_files, read_file, set_names
-from ohr.files.pdf_text import Layer, lacks_pieces, text_layer
-from ohr.files.pdf_visible import Sight, sights
+from ohr.files.pdf_text import Layer, Sight, lacks_pieces, sights, text_layer
 from ohr.markup.strip import strip_markup
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
@@ -21,8 +20,7 @@ from ohr.questions.page_filters import LANGUAGES, LeftOut, left_out
 from ohr.questions.texts import firsts
 from ohr.spec.read import make_benchmark
 from ohr.text.language import language
-from ohr.text.layer import clean_layer
-from ohr.text.readable import unreadable
+from ohr.text.layer import clean_layer, unreadable
 from ohr.text.words import words
 
 _DOMAIN = "documents/"

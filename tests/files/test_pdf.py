@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ohr.errors import DataError
-from ohr.files.pdf import faults, page_count, render
-from ohr.files.pdf_filters import unknown_filters
+from ohr.files.pdf import faults, page_count, render, unknown_filters
 
 
 def pdf(*objects, trailer="/Root 1 0 R"):

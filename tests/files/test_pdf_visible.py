@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ohr.errors import DataError
-from ohr.files.pdf_visible import sights
+from ohr.files.pdf_text import sights
 from tests.paper import Paper, prose
 
 GREY = np.full((842, 595, 3), 120, dtype=np.uint8)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.errors import DataError
-from ohr.files.answers import answer_text, id_of, spelled
+from ohr.files.foreign_answers.rows import answer_text, id_of, spelled
 from ohr.files.json_input import Number, parse_json, text_of
-from ohr.files.record_files import as_rows, read_values
+from ohr.files.table_files import as_rows, read_values
 from ohr.files.tables import read_table
 
 NAMES = {"question": ("question",), "answers": ("answers", "answer"), "contexts": ("contexts",), "id": ("id",)}

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from ohr.contracts import Completion, Page
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.judging.judge_prompts import Bound, Settings, prompts_bound
-from ohr.questions.judging.model_rules import model_rules, parts, shared, shown
+from ohr.questions.judging.judge_prompts import Bound, Settings, prompts_bound, shared
+from ohr.questions.judging.model_rules import model_rules, parts, shown
 from ohr.questions.model import Model
 from ohr.questions.texts import Texts
 

@@ -7,7 +7,7 @@ import pytest
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
 from ohr.questions.page_filters import kind_of_list, left_out
-from ohr.text.readable import unreadable
+from ohr.text.layer import unreadable
 from ohr.text.words import words
 from tests.paper import prose
 
