@@ -13,7 +13,7 @@ test sets had `question`, `ground_truth`, `contexts` and `evolution_type` before
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from ohr.contracts import SOURCES, Page, Question
 from ohr.dataset.evidence import best_match
@@ -26,7 +26,7 @@ from ohr.files.tables import Names, Row, Table, is_blank, read_table, refuse_lac
 from ohr.files.trec import read_qrels
 from ohr.keys import key
 from ohr.messages.wording import counted, keys_of, named, quoted
-from ohr.questions.candidate import Candidate, Evidence, Removal, Task
+from ohr.questions.candidate import Candidate, Evidence, Removal
 from ohr.questions.places import Places
 from ohr.questions.rules import NO_ANSWER, ambiguous_document, what_evidence_lacks
 from ohr.questions.texts import Texts
@@ -288,30 +288,28 @@ def of_question(question: Question) -> Candidate:
     )
 
 
+def _first(row: Row, *parts: str) -> Any:
+    return next((row.parts[part] for part in parts if not is_blank(row.parts.get(part))), None)
+
+
 def _passages(row: Row) -> tuple[str, ...]:
-    given = next((row.parts[part] for part in ("evidence", "contexts") if not is_blank(row.parts.get(part))), None)
-    texts = texts_of(given, row.where, "evidence") or ()
+    texts = texts_of(_first(row, "evidence", "contexts"), row.where, "evidence") or ()
     return tuple(passage for passage in texts if passage.strip())
 
 
 def _answers(row: Row) -> tuple[str, ...]:
-    given = next((row.parts[part] for part in ("answers", "answer") if not is_blank(row.parts.get(part))), None)
+    given = _first(row, "answers", "answer")
     listed = [each for each in given if each is not None] if isinstance(given, list) else given
     texts = texts_of(spelled(listed), row.where, "answers") or ()
     return tuple(text for text in texts if text.strip() and text.strip().rstrip(".").casefold() != _NO_ANSWER)
-
-
-def _task(given: object) -> Task | Literal[""]:
-    return "reasoning" if given == "reasoning" else "understanding" if given == "understanding" else ""
 
 
 def _names(rows: Sequence[Row]) -> Iterator[str]:
     """Yield names for questions without an id: the same in a file with other rows, as decisions are about them."""
     used: Counter[str] = Counter()
     for row in rows:
-        name = (
-            f"q{key('imported question', text_of(row.parts.get('question')), text_of(row.parts.get('document')))[:8]}"
-        )
+        about = (text_of(row.parts.get(part)) for part in ("question", "document"))
+        name = f"q{key('imported question', *about)[:8]}"
         used[name] += 1
         yield name if used[name] == 1 else f"{name}-{used[name]}"
 
@@ -332,7 +330,7 @@ def _candidate(row: Row, default: str, passages: Sequence[str], places: Places) 
         document=document,
         evidence=evidence,
         source=source,
-        task=_task(parts.get("task")),
+        task=parts["task"] if parts.get("task") in ("understanding", "reasoning") else "",
         answer_form=text_of(parts.get("form")) or "String",
         language=written_in(question),
         origin="imported",

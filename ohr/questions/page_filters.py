@@ -1,7 +1,7 @@
 """Pages that no question is written about: each filter has a name, and says why it leaves a page out."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from types import MappingProxyType
@@ -90,15 +90,6 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-class _Look(NamedTuple):
-    """A page as filters look at it: its text as it is and without markup, and its number of words."""
-
-    page: Page
-    plain: str
-    words: int
-    language: str | None
-
-
 def left_out(
     pages: Iterable[Page], languages: Mapping[str, str], copies: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[LeftOut]:
@@ -115,9 +106,7 @@ def left_out(
             yield LeftOut(page.document, page.index, "same_document", f"its document repeats {copies[page.document]}")
             continue
         plain = strip_markup(page.text)
-        look = _Look(page, plain, len(words(plain)), language(plain) or languages.get(page.document))
-        reasons = ((name, reason(look)) for name, reason in _FILTERS.items())
-        name, why = next(((name, why) for name, why in reasons if why), ("", ""))
+        name, why = next(_reasons(page.text, plain, language(plain) or languages.get(page.document)), ("", ""))
         if not why:
             first = firsts.setdefault(_body(page.text), (page.document, page.index))
             if first != (page.document, page.index):
@@ -126,32 +115,17 @@ def left_out(
             yield LeftOut(page.document, page.index, name, why)
 
 
-def _few_words(look: _Look) -> str:
-    return f"it has {counted(look.words, 'word')}" if look.words < _LEAST_WORDS else ""
-
-
-def _few_letters(look: _Look) -> str:
-    signs = "".join(look.plain.split())
-    share = sum(map(str.isalpha, signs)) / len(signs)
-    return f"{share:.0%} of its signs are letters" if share < _LEAST_LETTERS else ""
-
-
-def _other_language(look: _Look) -> str:
-    supported = look.language in (None, *LANGUAGES)
-    return "" if supported else f"language {look.language} is not supported: questions are in {' and '.join(LANGUAGES)}"
-
-
-def _list(look: _Look) -> str:
-    kind = kind_of_list(look.page.text, look.words)
-    return f"it is {kind}" if kind else ""
-
-
-_FILTERS: Mapping[str, Callable[[_Look], str]] = {
-    "few_words": _few_words,
-    "few_letters": _few_letters,
-    "language": _other_language,
-    "list": _list,
-}
+def _reasons(text: str, plain: str, code: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the filters that leave a page out, and why, from its text, that without markup, and its language."""
+    number, signs = len(words(plain)), "".join(plain.split())
+    if number < _LEAST_WORDS:
+        yield "few_words", f"it has {counted(number, 'word')}"
+    if (share := sum(map(str.isalpha, signs)) / len(signs)) < _LEAST_LETTERS:
+        yield "few_letters", f"{share:.0%} of its signs are letters"
+    if code not in (None, *LANGUAGES):
+        yield "language", f"language {code} is not supported: questions are in {' and '.join(LANGUAGES)}"
+    if kind := kind_of_list(text, number):
+        yield "list", f"it is {kind}"
 
 
 def _body(text: str) -> bytes:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
+from operator import eq
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -119,7 +120,8 @@ def add_decision(path: Path, decision: Decision) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as opened:
-            opened.write((_lacking_line_end(opened) + _as_line(stated)).encode("utf-8", "replace"))
+            line = f"{_lacking_line_end(opened)}{json.dumps(stated, ensure_ascii=False)}\n"
+            opened.write(line.encode("utf-8", "replace"))
             opened.flush()
             os.fsync(opened.fileno())
     except OSError as error:
@@ -132,10 +134,6 @@ def _lacking_line_end(opened: Any) -> str:
         return ""
     opened.seek(-1, os.SEEK_END)
     return "" if opened.read(1) == b"\n" else "\n"
-
-
-def _as_line(stated: Mapping[str, str]) -> str:
-    return json.dumps(stated, ensure_ascii=False) + "\n"
 
 
 def _refuse_other_formats(path: Path) -> None:
@@ -249,9 +247,8 @@ def current_decisions(decisions: Iterable[Decision], candidates: Sequence[Candid
         elif decision.digest != digests[name]:
             older[name, reviewer] = decision
         else:
-            if earlier := current[name].pop(
-                reviewer, None
-            ):  # so that a reviewer's last decision comes last, as in the file
+            # taken out, so that a reviewer's last decision comes last, as in the file
+            if earlier := current[name].pop(reviewer, None):
                 repeated.append(earlier)
             current[name][reviewer] = decision
     stale = tuple(decision for (name, reviewer), decision in older.items() if reviewer not in current.get(name, {}))
@@ -273,8 +270,14 @@ def reviewed(candidates: Sequence[Candidate], decided: CurrentDecisions) -> Revi
             reasons = "; ".join(f"{d.reviewer}: {d.reason}" if d.reason else d.reviewer for d in dropped)
             removals.append(Removal(candidate.id, RULE, f"dropped by {reasons}"))
             continue
-        edits = [decision for decision in about if decision.verdict == "edit"]
-        remaining.append(_edited(candidate, edits[-1]) if edits else candidate)
+        for edit in [decision for decision in about if decision.verdict == "edit"][-1:]:
+            candidate = replace(
+                candidate,
+                question=edit.question.strip() or candidate.question,
+                answers=(edit.answer.strip(),) if edit.answer.strip() else candidate.answers,
+                notes={**candidate.notes, "edited_by": edit.reviewer},
+            )
+        remaining.append(candidate)
     return Reviewed(tuple(remaining), tuple(removals), tuple(undecided))
 
 
@@ -307,26 +310,13 @@ def with_review(funnel: Funnel, after: Reviewed) -> Funnel:
 def agreements(decided: CurrentDecisions) -> list[ReviewerAgreement]:
     """Return the agreement of each two reviewers, by their names."""
     reviewers = sorted({reviewer for by_reviewer in decided.current.values() for reviewer in by_reviewer})
-    return [_agreement(decided, first, second) for first, second in combinations(reviewers, 2)]
-
-
-def _agreement(decided: CurrentDecisions, first: str, second: str) -> ReviewerAgreement:
-    pairs = [
-        (by_reviewer[first].verdict, by_reviewer[second].verdict)
-        for by_reviewer in decided.current.values()
-        if first in by_reviewer and second in by_reviewer
-    ]
-    kappa = cohen_kappa([pair[0] for pair in pairs], [pair[1] for pair in pairs])
-    return ReviewerAgreement((first, second), len(pairs), sum(a == b for a, b in pairs), kappa)
-
-
-def _edited(candidate: Candidate, edit: Decision) -> Candidate:
-    return replace(
-        candidate,
-        question=edit.question.strip() or candidate.question,
-        answers=(edit.answer.strip(),) if edit.answer.strip() else candidate.answers,
-        notes={**candidate.notes, "edited_by": edit.reviewer},
-    )
+    pairs = []
+    for both in combinations(reviewers, 2):
+        common = [given for given in decided.current.values() if given.keys() >= {*both}]
+        first, second = ([given[name].verdict for given in common] for name in both)
+        equal = sum(map(eq, first, second))
+        pairs.append(ReviewerAgreement(both, len(common), equal, cohen_kappa(first, second)))
+    return pairs
 
 
 def _of(decision: Decision) -> str:

@@ -38,8 +38,9 @@ class Rule(NamedTuple):
     runs: bool = True
 
 
-def of_each(name: str, reason: Reason) -> Rule:
-    """Make a rule that looks at each candidate alone; `reason` is empty for a candidate that stays."""
+def of_each(reason: Reason) -> Rule:
+    """Make a rule that looks at each candidate alone; `reason`, whose name it has, is empty for one that stays."""
+    name = reason.__name__
 
     def check(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Removal]:
         for candidate in candidates:
@@ -79,29 +80,24 @@ _NO_LETTER = re.compile(r"^\W*$")
 
 def names_no_entity(candidate: Candidate, texts: Texts) -> str:
     """Remove questions of whose words in the document none is rare: many documents could answer them."""
-    reason = _no_entity(candidate, texts)
-    foreign = "; questions are verified in English and Chinese" if reason and is_foreign(candidate.question) else ""
-    return reason + foreign
-
-
-def asked_words(question: str) -> set[str]:
-    """List the stems of a question's words, without those of asking itself."""
-    return {word for word in stems(question) if word not in _ASKING and not _NO_LETTER.match(word)}
-
-
-def _no_entity(candidate: Candidate, texts: Texts) -> str:
     document = texts.firsts.get(candidate.document, candidate.document)
     counts = {
         word: len(names)
         for word in asked_words(candidate.question)
         if document in (names := texts.holders.get(word, ()))
     }
-    if not counts:
-        return "has no word of its document but question words"
-    rarest = min(counts, key=lambda word: (counts[word], word))
-    if texts.is_rare(rarest):
-        return ""
-    return f"its rarest word, {rarest!r}, is in {counted(counts[rarest], 'document')} of {texts.different:,}"
+    reason = "has no word of its document but question words"
+    if counts:
+        rarest = min(counts, key=lambda word: (counts[word], word))
+        if texts.is_rare(rarest):
+            return ""
+        reason = f"its rarest word, {rarest!r}, is in {counted(counts[rarest], 'document')} of {texts.different:,}"
+    return reason + ("; questions are verified in English and Chinese" if is_foreign(candidate.question) else "")
+
+
+def asked_words(question: str) -> set[str]:
+    """List the stems of a question's words, without those of asking itself."""
+    return {word for word in stems(question) if word not in _ASKING and not _NO_LETTER.match(word)}
 
 
 _FEWEST, _MOST = 3, 80
@@ -328,6 +324,7 @@ _NAME = re.compile(r"(?<=\S )[A-Z]\w*")
 
 
 def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[Removal]:
+    """Remove questions with the words of an earlier one, or with its numbers and answer and almost its letters."""
     same_words: dict[tuple[str, ...], Candidate] = {}
     groups: defaultdict[object, dict[str, str]] = defaultdict(dict)
     by_id = {candidate.id: candidate for candidate in candidates}
@@ -342,7 +339,7 @@ def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[
         }
         first = same_words.get(order) or next((by_id[name] for name in _nearest(asked, keys, groups)), None)
         if first:
-            yield Removal(candidate.id, near_duplicate.name, f"asks the same as {first.id}: {quoted(first.question)}")
+            yield Removal(candidate.id, "near_duplicate", f"asks the same as {first.id}: {quoted(first.question)}")
             continue
         same_words[order] = candidate
         for key in keys:
@@ -356,23 +353,17 @@ def _nearest(asked: str, keys: Mapping[object, int], groups: Mapping[object, Map
             yield match[2]
 
 
-near_duplicate = Rule("near_duplicate", _near_duplicates)
-"""Removes questions with the words of an earlier one, or with its numbers and answer and almost its letters."""
-
-
-__all__ = ["RULES", "Check", "Rule", "located", "of_each"]
-
 RULES: tuple[Rule, ...] = (
-    of_each("unusable_length", unusable_length),
-    of_each("copies_the_example", copies_the_example),
-    of_each("answer_repeats_question", answer_repeats_question),
-    of_each("context_dependent", context_dependent),
-    of_each("evidence_not_on_its_page", evidence_not_on_its_page),
-    of_each("several_pages", several_pages),
-    of_each("other_source", other_source),
-    of_each("answer_not_in_evidence", answer_not_in_evidence),
-    of_each("names_no_entity", names_no_entity),
+    of_each(unusable_length),
+    of_each(copies_the_example),
+    of_each(answer_repeats_question),
+    of_each(context_dependent),
+    of_each(evidence_not_on_its_page),
+    of_each(several_pages),
+    of_each(other_source),
+    of_each(answer_not_in_evidence),
+    of_each(names_no_entity),
     ambiguous_document,
-    near_duplicate,
+    Rule("near_duplicate", _near_duplicates),
 )
 """All rules in the order in which they are run: a fault that is seen in the question alone comes first."""

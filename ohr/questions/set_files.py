@@ -57,17 +57,8 @@ class About:
     limits: Sequence[str] = ()
 
 
-def check(candidates: Sequence[Candidate], truth: Truth) -> None:
-    """Refuse questions that the set could not hold; all faults are listed.
-
-    Raises:
-        DataError: ids are used twice, a question or answer is empty, or evidence is on a page without ground truth.
-    """
-    if faults := sentences(_faults(candidates, truth)):
-        raise DataError(f"the set cannot be written: {'; '.join(faults)}")
-
-
 def _faults(candidates: Sequence[Candidate], truth: Truth) -> Iterator[Fault]:
+    """Yield what the set could not hold."""
     pages = {(name, page.index) for name in truth.texts for page in truth.texts[name]}
     for name, uses in Counter(candidate.id for candidate in candidates).items():
         if uses > 1:
@@ -81,11 +72,8 @@ def _faults(candidates: Sequence[Candidate], truth: Truth) -> Iterator[Fault]:
             yield Fault("question", "without evidence", candidate.id)
         for page in candidate.pages:
             if (candidate.document, page) not in pages:
-                yield Fault(
-                    "question",
-                    "with evidence on a page without ground truth",
-                    f"{candidate.id} (page {page + 1} of {candidate.document})",
-                )
+                where = f"{candidate.id} (page {page + 1} of {candidate.document})"
+                yield Fault("question", "with evidence on a page without ground truth", where)
 
 
 def record(candidate: Candidate, names: Mapping[str, str]) -> dict[str, Any]:
@@ -95,17 +83,15 @@ def record(candidate: Candidate, names: Mapping[str, str]) -> dict[str, Any]:
     ascending order, and a passage for each. Passages of a page are in its order, as scores compare words in order.
 
     Args:
-        candidate: one that `check` allows.
+        candidate: one with an answer and evidence.
         names: of documents in the set, by their own.
     """
     document = names[candidate.document]
     in_order = sorted(candidate.evidence, key=lambda each: (each.page, each.start))
     passages = {page: [each.text for each in in_order if each.page == page] for page in sorted(candidate.pages)}
     several = len(passages) > 1
-    context: str | list[str]
-    if several:
-        context = ["\n".join(own) for own in passages.values()]
-    else:
+    context: Any = ["\n".join(own) for own in passages.values()]
+    if not several:
         (own,) = passages.values()
         context = own if len(own) > 1 else own[0]
     return {
@@ -122,37 +108,23 @@ def record(candidate: Candidate, names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def set_file(
+_OF_RULE = ("rule", "entered", "removed", "undecided", "left", "runs")
+"""Counts of each rule in the record."""
+
+
+def _set_file(
     truth: Truth, candidates: Sequence[Candidate], about: About, names: Mapping[str, str], digests: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the content of `set.json`.
-
-    Args:
-        truth: of the set.
-        candidates: its questions.
-        about: how they were made.
-        names: of documents in the set, by their own.
-        digests: of the PDFs, by the documents' names in the set.
-    """
+    """Return the content of `set.json`; `names` are those of the documents in the set, by their own."""
     return {
         "format": FORMAT,
         "made_by": f"ohr {ohr.__version__}",
         "title": about.title,
         "truth": {"engine": truth.engine, "pages": dict(truth.origins), "left_out": dict(truth.removed)},
-        "counts": counts(truth, candidates),
+        "counts": _counts(truth, candidates),
         "models": [model._asdict() for model in about.models],
         "settings": dict(about.settings),
-        "funnel": [
-            {
-                "rule": row.rule,
-                "entered": row.entered,
-                "removed": row.removed,
-                "undecided": row.undecided,
-                "left": row.left,
-                "runs": row.runs,
-            }
-            for row in about.funnel
-        ],
+        "funnel": [{name: getattr(row, name) for name in _OF_RULE} for row in about.funnel],
         "agreement": [
             {**asdict(each), "kappa": None if isnan(each.kappa) else each.kappa} for each in about.agreements
         ],
@@ -166,7 +138,7 @@ def set_file(
     }
 
 
-def counts(truth: Truth, candidates: Sequence[Candidate]) -> dict[str, Any]:
+def _counts(truth: Truth, candidates: Sequence[Candidate]) -> dict[str, Any]:
     """Count a set: its parts, and its questions by each of their attributes, most frequent first."""
     attributes: dict[str, list[str]] = {
         "evidence source": [candidate.source for candidate in candidates],
@@ -211,10 +183,10 @@ def _question(candidate: Candidate) -> dict[str, Any]:
     }
 
 
-FILL_IN = "## Licence and contact"
+_FILL_IN = "## Licence and contact"
 """Heading of the last part, which people fill in, and which a new build leaves as it is."""
 
-_PART = f"\n{FILL_IN}\n"
+_PART = f"\n{_FILL_IN}\n"
 _TO_FILL_IN = """
 - Licence of the documents: TODO
 - Licence of the questions and answers: TODO
@@ -232,15 +204,8 @@ _OF_LAYERS = (
 )
 
 
-def datasheet(content: Mapping[str, Any], notes: Sequence[str], about: About, before: str = "") -> str:
-    """Return the README of a set.
-
-    Args:
-        content: of `set.json`.
-        notes: sentences about files and corrections that are left out.
-        about: how the set was made.
-        before: an earlier README of the set, whose filled-in part stays.
-    """
+def _datasheet(content: Mapping[str, Any], notes: Sequence[str], about: About, before: str = "") -> str:
+    """Return the README of a set; the part of an earlier one that people filled in stays."""
     _, heading, filled_in = before.partition(_PART)
     parts = (
         (f"# {about.title}", _summary(content)),
@@ -252,7 +217,7 @@ def datasheet(content: Mapping[str, Any], notes: Sequence[str], about: About, be
         ("## Known limits", _limits(content, about)),
     )
     body = "\n\n".join("\n\n".join((title, *paragraphs)) for title, paragraphs in parts)
-    return f"{body}\n\n{FILL_IN}\n{filled_in.rstrip() if heading else _TO_FILL_IN}"
+    return f"{body}\n\n{_FILL_IN}\n{filled_in.rstrip() if heading else _TO_FILL_IN}"
 
 
 def _summary(content: Mapping[str, Any]) -> Iterator[str]:
@@ -267,10 +232,9 @@ def _summary(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _sources(content: Mapping[str, Any], notes: Sequence[str]) -> Iterator[str]:
-    documents = content["documents"]
     rows = (
         (name, about["source"], about["language"], len(about["pages"]), f"`{about['pdf_sha256']}`")
-        for name, about in documents.items()
+        for name, about in content["documents"].items()
     )
     yield _table(("document", "source", "language", "pages", "SHA-256 of the PDF"), rows)
     if notes:
@@ -289,9 +253,9 @@ def _truth(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _questions(content: Mapping[str, Any]) -> Iterator[str]:
-    for name, counts in content["counts"]["questions by"].items():
-        if counts:
-            yield _table((name, "questions"), counts.items())
+    for name, numbers in content["counts"]["questions by"].items():
+        if numbers:
+            yield _table((name, "questions"), numbers.items())
 
 
 def _verification(about: About) -> Iterator[str]:
@@ -366,7 +330,8 @@ def write_set(out: Path, truth: Truth, candidates: Sequence[Candidate], about: A
         DataError: the folder holds another benchmark, a question cannot be in the set (all faults are listed), or a
             file cannot be written.
     """
-    check(candidates, truth)
+    if faults := sentences(_faults(candidates, truth)):
+        raise DataError(f"the set cannot be written: {'; '.join(faults)}")
     names = set_names(document.name for document in truth.documents)
     before = read_set(out)
     if before is None and ((out / "retrieval_base").exists() or (out / QUESTIONS).exists()):
@@ -382,9 +347,9 @@ def write_set(out: Path, truth: Truth, candidates: Sequence[Candidate], about: A
             images = before.images.get(names[document.name]) if before else None
             _write_pdf(_pdf_file(out, names[document.name]), document, truth.benchmark, images)
         digests = {name: file_digest(_pdf_file(out, name)) for name in names.values()}
-        content = set_file(truth, candidates, about, names, digests)
+        content = _set_file(truth, candidates, about, names, digests)
         _write(out / FILE, json.dumps(content, ensure_ascii=False, indent=1))
-        _write(out / DATASHEET, datasheet(content, truth.notes, about, _text(out / DATASHEET)))
+        _write(out / DATASHEET, _datasheet(content, truth.notes, about, _text(out / DATASHEET)))
         asked = [record(candidate, names) for candidate in candidates]
         _write(out / QUESTIONS, json.dumps(asked, ensure_ascii=False, indent=1))
     except OSError as error:

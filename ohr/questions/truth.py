@@ -16,7 +16,7 @@ from ohr.files.pdf_text import Layer, Sight, lacks_pieces, sights, text_layer
 from ohr.markup.strip import strip_markup
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
-from ohr.questions.page_filters import LANGUAGES, LeftOut, left_out
+from ohr.questions.page_filters import LeftOut, left_out
 from ohr.questions.texts import firsts
 from ohr.spec.read import make_benchmark
 from ohr.text.language import language
@@ -27,18 +27,11 @@ _DOMAIN = "documents/"
 """Domain of documents in the folder itself, which corrected files may leave out."""
 
 
-def read_corrected(folder: Path, documents: Sequence[Document]) -> tuple[dict[str, list[Page]], list[Fault]]:
+def _read_corrected(folder: Path, documents: Sequence[Document]) -> tuple[dict[str, list[Page]], list[Fault]]:
     """Read corrected pages by document, and the faults of those that are not used.
 
     Of the ground truth of a set that ohr built, only the pages that were changed since are corrected, and those that
-    were when it was built.
-
-    Args:
-        folder: of `<domain>/<document>.json`, each a list of {page_idx, text}; of `<document>.json` for documents in
-            the folder itself. Names may be those of a built set.
-
-    Raises:
-        DataError: there is no such folder, or a file is damaged.
+    were when it was built. Names of files may be those of a built set.
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder of corrected pages")
@@ -177,9 +170,11 @@ def survey(
     """
     if folder.is_file():
         raise DataError(f"{folder}: is a file: name its folder, {folder.parent}")
-    benchmark = open_folder(folder, language=language, dpi=dpi)
+    keys = {"kind": "folder", "root": str(folder.absolute()), "language": language, "dpi": dpi}
+    keys["questions"] = str((folder / "no questions yet").absolute())  # a file that is absent is no question
+    benchmark = make_benchmark(keys, "ground truth")
     documents = tuple(benchmark.documents())
-    corrections, faults = read_corrected(corrected, documents) if corrected else ({}, [])
+    corrections, faults = _read_corrected(corrected, documents) if corrected else ({}, [])
     known: dict[str, list[TruthPage]] = {}
     wanted: dict[str, dict[int, str]] = {}
     broken: dict[str, dict[int, str]] = {}
@@ -187,20 +182,9 @@ def survey(
         own = [TruthPage(page, "corrected") for page in corrections.get(document.name, ())]
         layer, wanted[document.name], broken[document.name] = _layer_pages(benchmark, document, own, look)
         known[document.name] = sorted([*own, *layer], key=lambda each: each.page.index)
-    notes = (_from(folder, note) for note in (*benchmark.notes(), *sentences(faults)))
+    # a set is given to others, to whom what is above the folder says nothing
+    notes = (note.replace(f"{folder.absolute()}/", "") for note in (*benchmark.notes(), *sentences(faults)))
     return Survey(benchmark, documents, known, _filled(wanted), _filled(broken), tuple(notes))
-
-
-def _from(folder: Path, note: str) -> str:
-    """Return a note with paths from the folder on: a set is given to others, to whom the rest says nothing."""
-    return note.replace(f"{folder.absolute()}/", "")
-
-
-def open_folder(folder: Path, *, language: str = "en", dpi: int = 200) -> Benchmark:
-    """Open a folder of documents without questions."""
-    keys = {"kind": "folder", "root": str(folder.absolute()), "language": language, "dpi": dpi}
-    keys["questions"] = str((folder / "no questions yet").absolute())  # a file that is absent is no question
-    return make_benchmark(keys, "ground truth")
 
 
 def _layer_pages(
@@ -326,24 +310,19 @@ def with_silver(
     languages = {document.name: document.language for document in documents}
     copies = {name: first for name, first in firsts(_texts(pages)).items() if first != name}
     gone = tuple(left_out((each.page for name in pages for each in pages[name]), languages, copies))
+    copied, lacking = (
+        "with the text of another, not asked about",
+        "without a good text layer, read by no engine, left out",
+    )
+    faults = [Fault("document", copied, f"{name} has the same text as {first}") for name, first in copies.items()]
     unread = [] if pending else [page for page in missing if page.filter == "unread"]
-    notes = (*survey.notes, *sentences([*map(_copy, copies.items()), *map(_unread, unread)]))
+    faults += [Fault("page", lacking, f"{page.document} page {page.page + 1}") for page in unread]
     read_by = engine if any(each.origin == "silver" for name in pages for each in pages[name]) else ""
-    return Truth(survey.benchmark, documents, pages, tuple(missing), gone, read_by, notes)
+    return Truth(survey.benchmark, documents, pages, tuple(missing), gone, read_by, (*survey.notes, *sentences(faults)))
 
 
 def _texts(pages: Mapping[str, Sequence[TruthPage]]) -> dict[str, list[Page]]:
     return {name: [each.page for each in pages[name]] for name in pages}
-
-
-def _copy(pair: tuple[str, str]) -> Fault:
-    return Fault("document", "with the text of another, not asked about", f"{pair[0]} has the same text as {pair[1]}")
-
-
-def _unread(page: LeftOut) -> Fault:
-    return Fault(
-        "page", "without a good text layer, read by no engine, left out", f"{page.document} page {page.page + 1}"
-    )
 
 
 def _in_its_language(document: Document, pages: Sequence[TruthPage]) -> Document:
@@ -351,18 +330,3 @@ def _in_its_language(document: Document, pages: Sequence[TruthPage]) -> Document
     counts = Counter(filter(None, (language(strip_markup(each.page.text)) for each in pages)))
     most = max(counts, key=lambda code: counts[code], default=document.language)
     return document if most == "other" else replace(document, language=most)
-
-
-__all__ = [
-    "LANGUAGES",
-    "LOOK_VERSION",
-    "LeftOut",
-    "Look",
-    "Origin",
-    "Survey",
-    "Truth",
-    "TruthPage",
-    "look_at",
-    "survey",
-    "with_silver",
-]

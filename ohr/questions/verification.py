@@ -84,9 +84,6 @@ def rule_name(rule: str) -> str:
     return rule.replace("_", " ")
 
 
-__all__ = ["Funnel", "FunnelRow", "verify"]
-
-
 def verify(
     candidates: Sequence[Candidate], truth: Mapping[str, Sequence[Page]], rules: Iterable[Rule] = RULES
 ) -> Funnel:

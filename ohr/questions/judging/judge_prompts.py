@@ -56,17 +56,11 @@ class Template(BaseModel):
     system: Annotated[str, Field(description="The system's message.")]
     user: Annotated[str, Field(pattern=r"\{question\}", description="The user's message.")]
 
-    @property
-    def characters(self) -> int:
-        """Characters of both messages before they are filled."""
-        return len(self.system) + len(self.user)
-
     def prompt(self, candidate: Candidate, passages: Sequence[str] = (), answer: str = "", hint: str = "") -> Prompt:
         """Fill in the messages; a hint follows the question."""
         question = " ".join(filter(None, (candidate.question, hint)))
         values = {"question": question, "answer": answer, "passages": "\n\n".join(passages)}
-        user = filled(self.user, **values)
-        return Prompt(candidate.question, tuple(passages), self.system, user, id=candidate.id)
+        return Prompt(candidate.question, tuple(passages), self.system, filled(self.user, **values), id=candidate.id)
 
 
 class Templates(BaseModel):
@@ -92,8 +86,8 @@ def templates(language: str) -> Templates:
 
 def longest(*names: str) -> int:
     """Return the characters of the longest of some prompts in any language, before they are filled."""
-    own = [dict(templates(language)) for language in _WITH_PROMPTS]
-    return max(int(each[name].characters) + len(each["yes_or_no"]) + 1 for each in own for name in names)
+    every = [(getattr(own, name), own.yes_or_no) for own in map(templates, _WITH_PROMPTS) for name in names]
+    return max(len(template.system) + len(template.user) + len(hint) + 1 for template, hint in every)
 
 
 _WAYS = 3

@@ -35,10 +35,9 @@ def shown(candidate: Candidate, texts: Texts) -> tuple[str, ...]:
 
 
 def parts(candidate: Candidate, texts: Texts) -> list[tuple[str, ...]]:
-    """Return the parts of the evidence of which none must answer a question alone.
+    """Return the parts of the evidence of which none must answer a question alone, if there are several.
 
     They are the pages of a multi-page question, and the passages, or else the paragraphs, of one on reading order.
-    Other questions have none, nor has one on reading order with a single paragraph.
     """
     passages = list(zip(candidate.evidence, shown(candidate, texts), strict=True))
     if len(candidate.pages) > 1:
@@ -91,16 +90,7 @@ Sample = tuple[Reply, ...]
 
 
 def ask(models: Sequence[Model], prompts: Sequence[Sequence[Prompt]], samples: int = 1) -> list[list[Sample]]:
-    """Ask models about candidates.
-
-    Args:
-        models: each is asked once, for all its replies; without a prompt none is.
-        prompts: of each candidate.
-        samples: of each prompt, divided among the models.
-
-    Returns:
-        The samples of each candidate, model by model.
-    """
+    """Return the samples of each candidate, model by model; each model is asked once, for all its replies."""
     replies: list[list[Sample]] = [[] for _ in prompts]
     if not any(prompts):
         return replies
@@ -186,11 +176,8 @@ def _task(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]
         for candidate in written
     ]
     tasks, read = [candidate.task for candidate in written], [partial(verdict, words=TASKS)] * len(written)
-    yield from _judged("unfaithful_to_task", written, tasks, judges, prompts, read, _other_task)
-
-
-def _other_task(task: str, judged: str) -> str:
-    return f"written as a question of {task}, judged to be one of {judged}"
+    reason = "written as a question of {}, judged to be one of {}".format
+    yield from _judged("unfaithful_to_task", written, tasks, judges, prompts, read, reason)
 
 
 def _judged(

@@ -80,12 +80,7 @@ def _content(items: Sequence[Item]) -> tuple[int, int]:
 
 
 def plain(value: Any, comma: str, said: tuple[str, str]) -> str:
-    """Return a JSON value as a text.
-
-    Args:
-        comma: parts the elements of a list.
-        said: words for true and false.
-    """
+    """Return a JSON value as a text; `comma` parts the elements of a list, `said` are the words for true and false."""
     if isinstance(value, bool):
         return said[0] if value else said[1]
     if isinstance(value, list):

@@ -216,7 +216,7 @@ class _Link(NamedTuple):
     holders: int
     draw: float
     entity: str
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[Candidate, ...] = ()  # two, or none
     passages: tuple[Passage, ...] = ()
 
 
@@ -241,7 +241,8 @@ def join_assignments(
     by_passages = _spread(_linked_passages(pages, entities, settings, seed))
     questions = by_questions[: max(goal // 2, goal - len(by_passages))]
     passages = by_passages[: goal - len(questions)]
-    assignments = (*_joined(questions), *_paired(passages, pages, settings))
+    by_answer = [joined(first, second, link.entity) for _, link in questions for first, second in [link.candidates]]
+    assignments = (*by_answer, *_paired(passages, pages, settings))
     missing = goal - len(assignments)
     note = (
         f"{counted(len(assignments), 'question')} on two pages of the {goal:,} to be asked for: {len(by_questions):,} "
@@ -287,7 +288,8 @@ def _linked_passages(pages: Pages, entities: Entities, settings: Wanted, seed: i
             language = written_in(page.text)
             of_text = [spot for spot in spots(page.text, settings.most_words // _WORDS) if spot.source == "text"]
             for spot in of_text:
-                passage = _passage(page.index, page.text, spot)
+                start, end = spot.spans[0]
+                passage = Passage(page.index, start, page.text[start:end])
                 for name in entities(passage.text, language):
                     holders[name].append(passage)
         for name, those in sorted(holders.items()):
@@ -296,11 +298,6 @@ def _linked_passages(pages: Pages, entities: Entities, settings: Wanted, seed: i
                 for pair in pairs[:_OF_NAME]:
                     draw = float(generator(seed, "joined passages", document, name, pair[0].page).random())
                     yield document, _Link(len(those), draw, name, passages=pair)
-
-
-def _passage(page: int, text: str, spot: Spot) -> Passage:
-    start, end = spot.spans[0]
-    return Passage(page, start, text[start:end])
 
 
 def _spread(links: Iterator[tuple[str, _Link]]) -> list[tuple[str, _Link]]:
@@ -316,11 +313,6 @@ def _spread(links: Iterator[tuple[str, _Link]]) -> list[tuple[str, _Link]]:
         (rank, link.draw, document, link) for document, own in by_document.items() for rank, link in enumerate(own)
     ]
     return [(document, link) for _, _, document, link in sorted(ranked, key=lambda row: row[:3])]
-
-
-def _joined(links: Sequence[tuple[str, _Link]]) -> Iterator[Assignment]:
-    for _, link in links:
-        yield joined(link.candidates[0], link.candidates[1], link.entity)
 
 
 def _paired(links: Sequence[tuple[str, _Link]], pages: Pages, settings: Wanted) -> Iterator[Assignment]:
