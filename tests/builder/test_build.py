@@ -40,15 +40,9 @@ def test_a_build_makes_a_benchmark_of_documents(place):
         assert question.evidence[0] in page.text
         assert question.answers[0] in question.evidence[0]
     assert {path.name for path in place.out.iterdir()} >= {
-        "README.md",
-        "candidates.jsonl",
-        "funnel.json",
-        "pdfs",
-        "qas_v2.json",
-        "retrieval_base",
-        "set.json",
+        "README.md", "candidates.jsonl", "funnel.json", "pdfs", "qas_v2.json", "retrieval_base", "set.json",
         "study.yaml",
-    }
+    }  # fmt: skip
     funnel = built.funnel.rows
     assert funnel[0].entered == len(built.sources.candidates)
     assert funnel[-1].left == len(built.questions)

@@ -47,39 +47,32 @@ def test_the_first_versions_equation_is_a_formula(read):
     assert read(RECORD | {"evidence_source": "equation"})[0].evidence_source == "formula"
 
 
+NO_PAGE = "1 question without an evidence page, scored 0 in a run: q2"
+FORM = "questions are a JSON list as in OHRBench"
+
+
 @pytest.mark.parametrize(
-    ("change", "fault"),
+    ("second", "fault"),
     [
         ({"questions": None}, "1 question without a text, left out: q2"),
         ({"answers": None}, "1 question without an answer: q2"),
-        ({"evidence_page_no": None}, "1 question without an evidence page, scored 0 in a run: q2"),
-        ({"evidence_page_no": "zero"}, "1 question without an evidence page, scored 0 in a run: q2"),
-        ({"evidence_page_no": [[1]]}, "1 question without an evidence page, scored 0 in a run: q2"),
+        ({"evidence_page_no": None}, NO_PAGE),
+        ({"evidence_page_no": "zero"}, NO_PAGE),
+        ({"evidence_page_no": [[1]]}, NO_PAGE),
         ({"evidence_context": None}, "1 question without evidence, not scored in retrieval: q2"),
         ({"ID": "q1"}, "1 question whose ID is listed more than once, renamed: q1"),
+        ("What?", "1 item other than a question, left out: qas.json entry 1"),
     ],
 )
-def test_a_question_that_lacks_a_part_is_refused(read, tmp_path, change, fault):
+def test_a_question_that_lacks_a_part_or_is_no_object_is_refused(read, tmp_path, second, fault):
     with pytest.raises(DataError) as caught:
-        read(RECORD, RECORD | {"ID": "q2"} | change)
-    assert str(caught.value).startswith(f"{tmp_path}/qas.json: {fault}; questions are a JSON list as in OHRBench")
+        read(RECORD, RECORD | {"ID": "q2"} | second if isinstance(second, dict) else second)
+    assert str(caught.value).startswith(f"{tmp_path}/qas.json: {fault}; {FORM}")
 
 
-def test_a_question_that_is_no_object_is_refused(read, tmp_path):
-    with pytest.raises(DataError) as caught:
-        read(RECORD, "What?")
-    assert str(caught.value).startswith(
-        f"{tmp_path}/qas.json: 1 item other than a question, left out: qas.json entry 1"
-    )
-
-
-def test_a_file_that_is_no_list_is_reported(tmp_path):
-    (tmp_path / "qas.json").write_text("{}")
-    with pytest.raises(DataError) as caught:
-        read_questions(tmp_path / "qas.json")
-    assert str(caught.value).startswith(f"{tmp_path}/qas.json: must be a list of questions; questions are a JSON list")
-
-
-def test_a_missing_file_is_reported(tmp_path):
+def test_a_file_that_is_no_list_or_not_there_is_reported(tmp_path):
     with pytest.raises(DataError, match=r"qas\.json: no such file"):
+        read_questions(tmp_path / "qas.json")
+    (tmp_path / "qas.json").write_text("{}")
+    with pytest.raises(DataError, match=rf"qas\.json: must be a list of questions; {FORM}"):
         read_questions(tmp_path / "qas.json")

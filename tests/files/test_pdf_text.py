@@ -11,6 +11,9 @@ from ohr.ocr.structured import MISSING, of_view
 from ohr.ocr.text_layer import TextLayer
 from ohr.text.layer import clean_layer
 
+CATALOG = "<< /Type /Catalog /Pages 2 0 R >>"
+PAGES = "<< /Type /Pages /Kids [{}] /Count {} >>"
+ONE_PAGE = PAGES.format("4 0 R", 1)
 FONT = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
 
@@ -21,6 +24,7 @@ def written(path, *objects):
         table += f"{len(body):010} 00000 n \n" if content else "0000000000 00000 f \n"
         body += f"{number} 0 obj\n{content}\nendobj\n".encode("latin-1") if content else b""
     end = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(body + f"xref\n0 {len(objects) + 1}\n{table}{end}".encode())
     return path
 
@@ -43,7 +47,7 @@ def log(tmp_path):
     """Three pages, of which the second is claimed and is not there."""
     return written(
         tmp_path / "log.pdf",
-        "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R 5 0 R 6 0 R] /Count 3 >>", FONT,
+        CATALOG, PAGES.format("4 0 R 5 0 R 6 0 R", 3), FONT,
         page(7), None, page(8), stream(shown("Gulls nest here.")), stream(shown("Kelp grows there.")),
     )  # fmt: skip
 
@@ -61,7 +65,7 @@ def form(tmp_path):
     fields = "/NeedAppearances true /Fields [6 0 R 7 0 R 8 0 R] /DR << /Font << /F 3 0 R >> >> /DA (/F 14 Tf 0 g)"
     return written(
         tmp_path / "form.pdf",
-        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << {fields} >> >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << {fields} >> >>", ONE_PAGE,
         FONT, page(5, "/Annots [8 0 R 7 0 R 6 0 R 9 0 R]"), stream(drawn),
         field("80 105 200 125", "Ottoline"), field("80 65 200 85", "41"), field("30 27 50 45", "X"), note,
     )  # fmt: skip
@@ -122,7 +126,7 @@ def test_each_engine_of_text_layers_reads_fields(form, engine):
 
 def test_a_file_without_fields_is_handed_on_as_it_is(tmp_path, log):
     plain = written(
-        tmp_path / "plain.pdf", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", FONT,
+        tmp_path / "plain.pdf", CATALOG, ONE_PAGE, FONT,
         page(5), stream(shown("Salt")),
     )  # fmt: skip
     (tmp_path / "out").mkdir()
@@ -147,7 +151,7 @@ def type_3(path, codes):
     )
     glyph = stream("700 0 0 0 600 700 d1 0 0 500 600 re f")
     return written(
-        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        path, CATALOG, ONE_PAGE, font,
         page(5), stream(f"BT /F 2 Tf 20 60 Td <{codes.hex()}> Tj ET"), glyph,
     )  # fmt: skip
 
@@ -175,7 +179,7 @@ def to_unicode(pairs):
 def arabic(path, pairs, codes):
     font = f"{FONT[:-2]} /ToUnicode 6 0 R >>"
     return written(
-        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        path, CATALOG, ONE_PAGE, font,
         page(5), stream(shown(codes)), to_unicode(pairs),
     )  # fmt: skip
 
@@ -197,7 +201,7 @@ def drawn(path, *pieces, font=FONT, size=10, more=(), box="0 0 420 400", crop=""
     content = "".join(f"BT /F {size} Tf 1 0 0 1 {across} {up} Tm {text} Tj ET\n" for across, up, text in pieces)
     held = f"/MediaBox [{box}] {crop} /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >>"
     return written(
-        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        path, CATALOG, ONE_PAGE, font,
         f"<< /Type /Page /Parent 2 0 R {held} >>", stream(content), *more,
     )  # fmt: skip
 
@@ -249,7 +253,7 @@ def test_columns_that_begin_at_one_height_are_parted(tmp_path):
     turned = "BT /F 10 Tf 0 1 -1 0 {} 60 Tm ({}) Tj ET"
     content = "\n".join(turned.format(60 + 12 * n, word) for n, word in enumerate(("Kelp grows", "Gulls nest", "Tide")))
     path = written(
-        tmp_path / "turned.pdf", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", FONT,
+        tmp_path / "turned.pdf", CATALOG, ONE_PAGE, FONT,
         page(5), stream(content),
     )  # fmt: skip
     (layer,) = text_layer(path)

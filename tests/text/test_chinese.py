@@ -11,24 +11,9 @@ from ohr.text.chinese import HAN_RUN, chinese_words, cut_as_jieba
 
 SENTENCE = "他来到了网易杭研大厦租约从一九六四年开始租金是三百元"
 PIECES = (
-    "约",
-    SENTENCE,
-    "2021年",
-    "T恤",
-    "A座",
-    " ",
-    "\r\n",
-    "rent ",
-    "naïve",
-    "，",
-    "“",
-    "№5",
-    "㐀",
-    "𠀀",
-    "々〇",
-    "⺀",
+    "约", SENTENCE, "2021年", "T恤", "A座", " ", "\r\n", "rent ", "naïve", "，", "“", "№5", "㐀", "𠀀", "々〇", "⺀",
     "龥鿕鿖",
-)
+)  # fmt: skip
 ROOT = Path(__file__).parents[2]
 
 

@@ -8,27 +8,8 @@ from ohr.text.whole_words import whole_words
 from ohr.text.words import words
 
 SIGNS = [
-    "a",
-    "b",
-    "1",
-    ".",
-    ",",
-    "-",
-    "–",
-    "，",
-    " ",
-    "\n",
-    "-\n",
-    "\t",
-    "*",
-    "云",
-    "县",
-    "年",
-    "公报",
-    "the ",
-    "é",
-    "\\",
-]
+    "a", "b", "1", ".", ",", "-", "–", "，", " ", "\n", "-\n", "\t", "*", "云", "县", "年", "公报", "the ", "é", "\\",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

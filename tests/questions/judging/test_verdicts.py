@@ -6,45 +6,30 @@ from ohr.contracts import Completion
 from ohr.questions.judging.model_rules import reply_of
 from ohr.questions.judging.verdicts import RIGHT_WRONG, TASKS, YES_NO, named_in, verdict, yes_or_no
 
+REPLIES = {
+    "yes": (YES_NO, ["yes", "Yes, since it names the company.", "The question names a place.\nAnswer: **yes**",
+                     "The question names a place.\nYes.", '```json\n{"answer": true}\n```', "I would say yes here.",
+                     "是。问题写明了公司。"]),
+    "no": (YES_NO, ["**No.** The question says nothing.", "Answer: no", "不能", "否", "判断：否",
+                    '{"verdict": "no", "reason": "yes and no"}']),
+    "neither": (YES_NO, ["yes or no", "是否", "是或否", "It depends: yes for some, no for others.",
+                        "Nothing of this", ""]),
+    "wrong": (RIGHT_WRONG, ["wrong", "Not correct", "不正确"]),
+    "right": (RIGHT_WRONG, ["Correct.", "正确"]),
+    "unknown": (RIGHT_WRONG, ["unknown"]),
+    "understanding": (TASKS, ["understanding", "答案：理解"]),
+    "reasoning": (TASKS, ["Reasoning: two numbers are added.", "This is a question of reasoning", "推理"]),
+    "either": (TASKS, ["understanding or reasoning"]),
+}  # fmt: skip
+"""Words and replies by the verdict that they give; it is no word where they give none."""
 
-@pytest.mark.parametrize(
-    ("reply", "words", "expected"),
-    [
-        ("yes", YES_NO, "yes"),
-        ("Yes, since it names the company.", YES_NO, "yes"),
-        ("**No.** The question says nothing.", YES_NO, "no"),
-        ("Answer: no", YES_NO, "no"),
-        ("The question names a place.\nAnswer: **yes**", YES_NO, "yes"),
-        ("The question names a place.\nYes.", YES_NO, "yes"),
-        ('{"verdict": "no", "reason": "yes and no"}', YES_NO, "no"),
-        ('```json\n{"answer": true}\n```', YES_NO, "yes"),
-        ("I would say yes here.", YES_NO, "yes"),
-        ("是。问题写明了公司。", YES_NO, "yes"),
-        ("不能", YES_NO, "no"),
-        ("否", YES_NO, "no"),
-        ("判断：否", YES_NO, "no"),
-        ("yes or no", YES_NO, ""),
-        ("是否", YES_NO, ""),
-        ("是或否", YES_NO, ""),
-        ("It depends: yes for some, no for others.", YES_NO, ""),
-        ("Nothing of this", YES_NO, ""),
-        ("", YES_NO, ""),
-        ("wrong", RIGHT_WRONG, "wrong"),
-        ("Not correct", RIGHT_WRONG, "wrong"),
-        ("Correct.", RIGHT_WRONG, "right"),
-        ("不正确", RIGHT_WRONG, "wrong"),
-        ("正确", RIGHT_WRONG, "right"),
-        ("unknown", RIGHT_WRONG, ""),
-        ("understanding", TASKS, "understanding"),
-        ("Reasoning: two numbers are added.", TASKS, "reasoning"),
-        ("This is a question of reasoning", TASKS, "reasoning"),
-        ("推理", TASKS, "reasoning"),
-        ("答案：理解", TASKS, "understanding"),
-        ("understanding or reasoning", TASKS, ""),
-    ],
-)
-def test_verdicts_are_read_however_they_are_written(reply, words, expected):
-    assert verdict(reply, words) == expected
+
+@pytest.mark.parametrize("expected", REPLIES)
+def test_verdicts_are_read_however_they_are_written(expected):
+    words, replies = REPLIES[expected]
+    assert {reply: verdict(reply, words) for reply in replies} == dict.fromkeys(
+        replies, expected if expected in words else ""
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.questions.truth import survey, with_silver
 from tests.benchmarks.folder.test_documents import encrypted
+from tests.files.test_pdf_text import CATALOG, FONT, PAGES, page, shown, stream, written
 from tests.paper import Paper, photographed, prose
 
 
@@ -80,18 +81,8 @@ def test_a_page_without_a_good_text_layer_is_wanted_with_the_reason(docs, scan, 
 
 def test_glyphs_without_unicode_are_counted(docs):
     # a hexadecimal code that the font has no character for
-    paper = docs / "law" / "a.pdf"
-    paper.parent.mkdir(parents=True)
-    drawn = "BT /F 12 Tf 20 110 Td (The first line is known to readers) Tj 0 -20 Td <0102030405> Tj ET"
-    objects = (
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 160] /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >> >>",
-        f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
-    )
-    body = b"%PDF-1.7\n" + b"".join(f"{n} 0 obj\n{each}\nendobj\n".encode() for n, each in enumerate(objects, 1))
-    paper.write_bytes(body + b"trailer\n<< /Root 1 0 R >>\n%%EOF\n")
+    content = f"{shown('The first line is known to readers')}BT /F 12 Tf 20 90 Td <0102030405> Tj ET"
+    written(docs / "law" / "a.pdf", CATALOG, PAGES.format("4 0 R", 1), FONT, page(5), stream(content))
     assert survey(docs).wanted["law/a"] == {0: "5 of 39 glyphs have no Unicode"}
 
 
@@ -117,15 +108,8 @@ def test_files_that_cannot_be_read_are_said_by_name(docs):
 
 
 def test_a_page_that_is_claimed_and_missing_is_broken(docs):
-    path = docs / "law" / "a.pdf"
-    path.parent.mkdir(parents=True)
-    objects = (
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [3 0 R 9 0 R] /Count 2 >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 160] >>",
-    )
-    body = b"%PDF-1.7\n" + b"".join(f"{n} 0 obj\n{each}\nendobj\n".encode() for n, each in enumerate(objects, 1))
-    path.write_bytes(body + b"trailer\n<< /Root 1 0 R >>\n%%EOF\n")
+    blank = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 160] >>"
+    written(docs / "law" / "a.pdf", CATALOG, PAGES.format("3 0 R 9 0 R", 2), blank)
     surveyed = survey(docs)
     assert surveyed.broken == {"law/a": {1: "it is missing or damaged"}}
     truth = with_silver(surveyed)

@@ -153,7 +153,7 @@ class TestBuiltSet:
         read = "\n".join(prose("quay"))
         return with_silver(survey(docs), {"law/scan": {1: Page("law/scan", 1, read)}}, "tesseract 5.3.4")
 
-    def test_it_says_where_each_page_comes_from(self, truth, out):
+    def test_it_says_where_each_page_comes_from_and_the_benchmark_how_much_is_silver(self, truth, out):
         write_set(out, truth, [ONE], ABOUT)
         built = read_set(out)
         assert built.engine == "tesseract 5.3.4"
@@ -164,16 +164,10 @@ class TestBuiltSet:
         assert content["truth"]["pages"] == {"text_layer": 3, "silver": 1}
         assert content["pages_without_truth"][0]["reason"] == "it has no text layer, and no engine read it"
         assert content["questions"]["q1"]["spans"] == [[0, 3, 24]]
-
-    def test_the_benchmark_says_how_much_is_silver(self, truth, out):
-        write_set(out, truth, [ONE], ABOUT)
         assert opened(out).notes() == [
             "ground truth of 1 of 4 pages is silver: read by tesseract 5.3.4, not corrected; scores against it measure "
             "agreement with that engine",
         ]
-
-    def test_nothing_is_published_of_it(self, truth, out):
-        write_set(out, truth, [ONE], ABOUT)
         assert opened(out).verify() == () and opened(out).published() == ()
 
     def test_a_page_that_was_changed_since_is_reported_and_counts_as_corrected(self, docs, truth, out):
@@ -286,14 +280,8 @@ class TestFolder:
             write_set(out, with_silver(survey(docs)), [ONE], ABOUT)
 
     def test_questions_that_the_set_cannot_hold_are_all_reported(self, docs, out):
-        wrong = [
-            ONE,
-            ONE,
-            replace(ONE, id="q2", question=" "),
-            replace(ONE, id="q3", answers=("",)),
-            replace(ONE, id="q4", evidence=()),
-            replace(ONE, id="q5", evidence=(Evidence(7, "x"),)),
-        ]
+        changes = {"question": " "}, {"answers": ("",)}, {"evidence": ()}, {"evidence": (Evidence(7, "x"),)}
+        wrong = [ONE, ONE, *(replace(ONE, id=f"q{number}", **change) for number, change in enumerate(changes, 2))]
         with pytest.raises(DataError) as caught:
             write_set(out, with_silver(survey(docs)), wrong, ABOUT)
         assert str(caught.value) == (
