@@ -155,11 +155,7 @@ def _engine(
 
 
 def surveyed(folder: Path, settings: Settings, store: Store, progress: Progress) -> Survey:
-    """Decide where the ground truth of each page comes from; a PDF that was looked at before is not looked at again.
-
-    Raises:
-        DataError: as `ohr.questions.truth.survey`.
-    """
+    """Decide where the ground truth of each page comes from; a PDF that was looked at before is not looked at again."""
     total = sum(path.suffix.lower() == ".pdf" for path in folder.rglob("*"))
     done = 0
 
@@ -179,11 +175,7 @@ def surveyed(folder: Path, settings: Settings, store: Store, progress: Progress)
 
 
 def ground_truth(survey: Survey, settings: Settings, engine: BuildSession) -> Truth:
-    """Complete the ground truth with the engine of the settings, if there is one.
-
-    Raises:
-        DataError: no page can be asked about.
-    """
+    """Complete the ground truth with the engine of the settings, if there is one; refuse one without a usable page."""
     if settings.silver is None or not survey.wanted:
         truth = with_silver(survey)
     else:
@@ -223,23 +215,15 @@ def _written(settings: Settings, truth: Truth, engine: BuildSession) -> Sources:
 
 
 def _verified(settings: Settings, sources: Sources, truth: Truth, engine: BuildSession) -> Funnel:
-    """Run all rules, first those without a model.
-
-    Raises:
-        DataError: there is no candidate.
-    """
+    """Run all rules, first those without a model."""
     if not sources.candidates:
-        raise DataError(_nothing(sources))
+        faults = named([f"{count} {fault}" for fault, count in sources.faults]) or named(list(sources.notes))
+        advice = f"; {TOO_WEAK}" if sources.faults and not sources.faults[0][0].startswith("no reply") else ""
+        raise DataError(f"none of {counted(sources.asked, 'question')} was written: {faults}{advice}")
     judges = [engine.model(each, Judging) for each in settings.judges]
     answerers = [engine.model(each, Answering, settings.file.sampling_temperature) for each in settings.answerers]
     rules = model_rules(judges, answerers, settings.file.verification)
     return verify(sources.candidates, truth.texts, (*RULES, *rules))
-
-
-def _nothing(sources: Sources) -> str:
-    faults = named([f"{count} {fault}" for fault, count in sources.faults])
-    advice = f"; {TOO_WEAK}" if faults and not sources.faults[0][0].startswith("no reply") else ""
-    return f"none of {counted(sources.asked, 'question')} was written: {faults or named(list(sources.notes))}{advice}"
 
 
 _CHARACTERS = 1500

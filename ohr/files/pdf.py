@@ -38,13 +38,11 @@ def unknown_filters(content: bytes) -> list[str]:
     for stream in _ANY_STREAM.finditer(content):
         start = content.rfind(b"obj", max(stream.start() - _LONGEST, 0), stream.start())
         for several, single in _FILTERS.findall(content, max(start, 0), stream.start()) if start >= 0 else ():
-            names = (_CODE.sub(_sign, name) for name in _NAME.findall(several or single))
+            names = (
+                _CODE.sub(lambda code: bytes([int(code[1], 16)]), name) for name in _NAME.findall(several or single)
+            )
             found.update(printable(name.decode("latin-1")) for name in names)
     return sorted(found - _KNOWN)
-
-
-def _sign(code: re.Match[bytes]) -> bytes:
-    return bytes([int(code[1], 16)])
 
 
 @kept_until_changed(64)

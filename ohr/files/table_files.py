@@ -178,15 +178,7 @@ _MOST = 5_000_000  # rows: a few bytes of a hostile file can stand for billions
 
 
 def parquet_rows(path: Path, content: bytes) -> list[dict[str, Any]]:
-    """Read all rows; nested columns are lists and mappings, and dates and decimals are texts.
-
-    Args:
-        path: for messages.
-        content: of the file.
-
-    Raises:
-        DataError: it is damaged or no such file, has two columns of one name, or too many rows.
-    """
+    """Read all rows; nested columns are lists and mappings, and dates and decimals are texts."""
     import pyarrow
     from pyarrow.parquet import ParquetFile
 

@@ -67,14 +67,7 @@ class Layout(NamedTuple):
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of a file as columns.
-
-    Args:
-        path: of the file.
-        layout: of its lines.
-        content: its bytes.
-        separator: what its fields are between.
-    """
+    """The lines of a file as columns; `separator` is what its fields are between."""
 
     path: Path
     layout: Layout
@@ -83,11 +76,7 @@ class Lines:
 
     @cached_property
     def table(self) -> "pyarrow.Table":
-        """A row for each line of the layout: a dictionary column for each text, and one of numbers.
-
-        Raises:
-            DataError: a line has another layout, or is not UTF-8.
-        """
+        """A row for each line of the layout: a dictionary column for each text, and one of numbers."""
         import pyarrow
         from pyarrow import csv
 
@@ -181,15 +170,8 @@ class Lines:
 def read_lines(path: Path, layout: Layout, other: Layout | None = None) -> Lines:
     """Read a file, also one that gzip packed, whose fields are between tabs, or between any blanks.
 
-    Blank lines, a header, and lines that begin with `#` and do not fit the layout are left out.
-
-    Args:
-        path: the file, UTF-8.
-        layout: what it must hold.
-        other: a layout for which the file could be mistaken.
-
-    Raises:
-        DataError: it cannot be read, holds nothing, or has a line of another layout.
+    Blank lines, a header, and lines that begin with `#` and do not fit the layout are left out. What cannot be read,
+    holds nothing, or has a line of another layout is refused; `other` is one for which it could be mistaken.
     """
     content = _content(path)
     divided = [Lines(path, layout, content, separator) for separator in layout.separators]

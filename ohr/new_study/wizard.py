@@ -106,10 +106,9 @@ ENGINES = {"tesseract": "tesserocr", "rapidocr": "rapidocr"}
 
 
 def build_starter(spec: str = "build.yaml", *, scans: bool = False) -> str:
-    """Write the settings of a build to start from, as YAML with comments.
+    """Write the settings of a build to start from, as YAML with comments; `spec` is the name of its file.
 
     Args:
-        spec: the file's name, for its first line.
         scans: some documents have no text layer, so that an engine that is installed here reads them.
     """
     here = [kind for kind, module in ENGINES.items() if find_spec(module)]
@@ -203,11 +202,7 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
 
 
 def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
-    """Find the only file of questions; also says which other tables are none, and why.
-
-    Raises:
-        DataError: there are several, or a file that is named so is none.
-    """
+    """Find the only file of questions, and say which other tables are none, and why; several are refused."""
     notes = []
     for place in (folder, home):
         files = []

@@ -53,11 +53,7 @@ NAMES: Names = {
 
 
 def read_rows(path: Path) -> Table:
-    """Read the rows of a file, or of a folder of BEIR; `input`, `text` and `expected` are under what they stand for.
-
-    Raises:
-        DataError: it cannot be read, or has no questions.
-    """
+    """Read the rows of a file, or of a folder of BEIR; `input`, `text` and `expected` are under what they stand for."""
     beside = all((path.parent / name).exists() for name in ("corpus.jsonl", "qrels"))
     if path.is_dir() or (path.name == "queries.jsonl" and beside):
         return _beir(path if path.is_dir() else path.parent)

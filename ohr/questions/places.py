@@ -164,7 +164,8 @@ class Places:
         if not places and (places := self._parts(passage, document, wrapped)):
             self._divided.add(passage)
         if not places:
-            return [self._likely(passage, document)]
+            likely = self._locator.locate(passage, document)
+            return [Evidence(likely[0][1] if likely else -1, passage)]
         self._wrapped |= wrapped
         return places
 
@@ -206,11 +207,7 @@ class Places:
         return self._in_parts(wanted, document) if is_long(passage) else []
 
     def _in_parts(self, wanted: str, document: str) -> list[Evidence]:
-        """Find a passage as a tool for chunks cuts it: over the end of a page, or inside of words, which are completed.
-
-        Args:
-            wanted: letters of the passage.
-        """
+        """Find the letters of a passage over the end of a page, or cut inside of words, which are completed."""
         pages = [page.index for page in self._texts.truth.get(document, ())]
         held = [self._texts.letters[document, page] for page in pages]
         start = "".join(text for text, _ in held).find(wanted) if wanted else -1
@@ -223,7 +220,3 @@ class Places:
                 span = whole_words(whole, places[first], places[last - 1] + 1)
                 parts.append(Evidence(page, whole[slice(*span)], *span))
         return parts
-
-    def _likely(self, passage: str, document: str) -> Evidence:
-        pages = self._locator.locate(passage, document)
-        return Evidence(pages[0][1] if pages else -1, passage)

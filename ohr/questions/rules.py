@@ -2,13 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
-from ohr.contracts import EvidenceSource, Span
+from ohr.contracts import EvidenceSource
 from ohr.dataset.evidence import best_match
 from ohr.markup.regions import Kind
 from ohr.markup.strip import strip_markup
@@ -278,18 +278,15 @@ def other_source(candidate: Candidate, texts: Texts) -> str:
         for page in texts.truth.get(candidate.document, ())
         for region in texts.regions(candidate.document, page.index)
     )
-    spans = [
-        (passage.page, texts.span(candidate.document, passage.page, passage.text)) for passage in candidate.evidence
-    ]
-    if not marked or any(span and _touches(candidate, page, span, kinds, texts) for page, span in spans):
+    touched = any(
+        region.kind in kinds and region.start < span[1] and span[0] < region.end
+        for passage in candidate.evidence
+        if (span := texts.span(candidate.document, passage.page, passage.text))
+        for region in texts.regions(candidate.document, passage.page)
+    )
+    if not marked or touched:
         return ""
     return f"no passage of its evidence is in a {candidate.source}"
-
-
-def _touches(candidate: Candidate, page: int, span: Span, kinds: frozenset[Kind], texts: Texts) -> bool:
-    start, end = span
-    around = texts.regions(candidate.document, page)
-    return any(region.kind in kinds and region.start < end and start < region.end for region in around)
 
 
 def several_pages(candidate: Candidate, texts: Texts) -> str:  # noqa: ARG001
@@ -337,20 +334,17 @@ def _near_duplicates(candidates: Sequence[Candidate], texts: Texts) -> Iterator[
             (candidate.document, answer, figures, names): _LEAST,
             (answer, figures, rare): _LEAST_ELSEWHERE,
         }
-        first = same_words.get(order) or next((by_id[name] for name in _nearest(asked, keys, groups)), None)
+        nearest = (  # in each group, if it is as near as the group needs
+            process.extractOne(asked, groups.get(key, {}), scorer=fuzz.ratio, score_cutoff=least)
+            for key, least in keys.items()
+        )
+        first = same_words.get(order) or next((by_id[match[2]] for match in nearest if match), None)
         if first:
             yield Removal(candidate.id, "near_duplicate", f"asks the same as {first.id}: {quoted(first.question)}")
             continue
         same_words[order] = candidate
         for key in keys:
             groups[key][candidate.id] = asked
-
-
-def _nearest(asked: str, keys: Mapping[object, int], groups: Mapping[object, Mapping[str, str]]) -> Iterator[str]:
-    """Yield the id of the nearest question in each group, if it is as near as the group needs."""
-    for key, least in keys.items():
-        if match := process.extractOne(asked, groups.get(key, {}), scorer=fuzz.ratio, score_cutoff=least):
-            yield match[2]
 
 
 RULES: tuple[Rule, ...] = (

@@ -77,14 +77,10 @@ def _faults(candidates: Sequence[Candidate], truth: Truth) -> Iterator[Fault]:
 
 
 def record(candidate: Candidate, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a candidate with the keys of OHRBench's file.
+    """Return a candidate with the keys of OHRBench's file; `names` are those of documents in the set, by their own.
 
     Evidence on one page is a number with a passage, or with a list of them; on several pages it is a list of pages in
     ascending order, and a passage for each. Passages of a page are in its order, as scores compare words in order.
-
-    Args:
-        candidate: one with an answer and evidence.
-        names: of documents in the set, by their own.
     """
     document = names[candidate.document]
     in_order = sorted(candidate.evidence, key=lambda each: (each.page, each.start))

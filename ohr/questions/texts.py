@@ -158,7 +158,10 @@ def stems(text: str) -> Iterator[str]:
 def holds_number(text: str, part: str) -> bool:
     """Report whether a text has another one's letters where no number continues at an end of them: 1.2 has no 1."""
     places = _occurrences(letters(text), letters(part).text)
-    return any(not any(_inside_number(text, end) for end in place) for place in places)
+    return any(
+        not any(_NUMBER_BEFORE.search(text[:end][-2:]) and _NUMBER_AFTER.match(text, end) for end in place)
+        for place in places
+    )
 
 
 def _occurrences(held: Letters, wanted: str) -> Iterator[Span]:
@@ -175,10 +178,6 @@ def _with_signs(text: str, span: Span, passage: str) -> Span:
     before, after = passage[: places[0]].lstrip(), passage[places[-1] + 1 :].rstrip()
     start -= len(before) if text[:start].endswith(before) else 0
     return start, end + (len(after) if text.startswith(after, end) else 0)
-
-
-def _inside_number(text: str, place: int) -> bool:
-    return bool(_NUMBER_BEFORE.search(text[:place][-2:]) and _NUMBER_AFTER.match(text, place))
 
 
 def _inside_word(text: str, place: int) -> bool:

@@ -1,7 +1,7 @@
 """Ground truth of a user's own documents, page by page: corrections, then text layers, then what an engine reads."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +40,8 @@ def _read_corrected(folder: Path, documents: Sequence[Document]) -> tuple[dict[s
     built = read_set(root) if root else None
     pages: defaultdict[str, list[Page]] = defaultdict(list)
     faults: list[Fault] = []
-    for name, path in _files(folder):
+    loose = {path.stem: path for path in sorted(folder.glob("*.json"))}
+    for name, path in [*document_files(folder).items(), *loose.items()]:
         document = known.get(composed(name))
         if document is None:
             faults.append(Fault("corrected file", "of no document, not used", path.relative_to(folder).as_posix()))
@@ -66,11 +67,6 @@ def _by_name(documents: Sequence[Document]) -> dict[str, Document]:
     names = {composed(document.name.removeprefix(_DOMAIN)): document for document in documents}
     names |= {renamed[document.name]: document for document in documents}
     return names | {composed(document.name): document for document in documents}
-
-
-def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    yield from document_files(folder).items()
-    yield from ((path.stem, path) for path in sorted(folder.glob("*.json")))
 
 
 Origin = Literal["text_layer", "corrected", "silver"]

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ohr.text.chinese import HAN_RUN
 
@@ -31,14 +31,10 @@ def clean_layer(pages: Sequence[str]) -> list[str]:
     Args:
         pages: as the text layer has them.
     """
-    plain = [_LIGATURE.sub(_letters, page.replace("\r\n", "\n").translate(_BREAKS)) for page in pages]
-    known = _vocabulary(plain)
+    broken = (page.replace("\r\n", "\n").translate(_BREAKS) for page in pages)
+    plain = [_LIGATURE.sub(lambda sign: unicodedata.normalize("NFKC", sign[0]), page) for page in broken]
+    known = {word.lower() for page in plain for word in _WORD.findall(_CUT.sub(" ", page))}  # that no line's end cuts
     return [_visible(_CUT.sub(lambda cut: _joined(cut, known), page)) for page in plain]
-
-
-def _vocabulary(pages: Iterable[str]) -> set[str]:
-    """Collect the words of a document that no line's end cuts."""
-    return {word.lower() for page in pages for word in _WORD.findall(_CUT.sub(" ", page))}
 
 
 def _joined(cut: re.Match[str], known: set[str]) -> str:
@@ -47,10 +43,6 @@ def _joined(cut: re.Match[str], known: set[str]) -> str:
     if cut[0][len(first)] == "-":  # a hyphen that was printed may belong to the word
         return whole if whole.lower() in known and hyphened.lower() not in known else hyphened
     return hyphened if hyphened.lower() in known and whole.lower() not in known else whole
-
-
-def _letters(sign: re.Match[str]) -> str:
-    return unicodedata.normalize("NFKC", sign[0])
 
 
 def _visible(text: str) -> str:

@@ -137,11 +137,7 @@ def _test_cases(held: Any) -> Any:
 
 
 def recognized(path: Path, found: Any) -> Layout | None:
-    """Return the layout that a file seems to have, None for ohr's own.
-
-    Args:
-        found: what it holds as JSON; None where it is a table.
-    """
+    """Return the layout that a file seems to have, None for ohr's own; `found` is None where it is a table."""
     if isinstance(found, Mapping):
         if "status" in found and "eval" in found:
             return "inspect_ai"

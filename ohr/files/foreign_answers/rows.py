@@ -129,14 +129,10 @@ def answer_file(layout: str, path: object, parts: Iterable[tuple[str, Mapping[st
 
 
 def row_of(where: str, parts: Mapping[str, Any]) -> AnswerRow:
-    """Make a row.
+    """Make a row; raises DataError where a part is not what it should be, or there is neither a question nor an id.
 
     Args:
-        where: its place in the file.
         parts: `question`, `answer`, `contexts`, `reference`, and those of EXTRA; `metadata` may hold some of EXTRA.
-
-    Raises:
-        DataError: a part is not what it should be, or there is neither a question nor an id.
     """
     metadata = parsed_mapping(parts.get("metadata"))
     held = {

@@ -255,7 +255,8 @@ def _says(
         if contradicts or ((is_number or given.numbers) and given.lack(accepted)):
             return False
     is_dated = is_list and all(map(numbers, filter(str.strip, _LIST_BETWEEN.split(accepted.text))))
-    if is_list and not is_dated and not all(_holds(own, item) for item in _items(accepted.text, _LIST_BETWEEN)):
+    items = _items(accepted.text, _LIST_BETWEEN) if is_list and not is_dated else ()
+    if any(len(own & item) < _LEAST_OF_ITEM * len(item) for item in items):
         return False
     if _has_further_item(given.text, content, others):
         return False
@@ -274,10 +275,6 @@ def _content(text: str) -> frozenset[str]:
 
 def _items(text: str, between: re.Pattern[str]) -> Iterator[frozenset[str]]:
     return filter(None, map(_content, between.split(text)))
-
-
-def _holds(own: frozenset[str], item: frozenset[str]) -> bool:
-    return len(own & item) >= _LEAST_OF_ITEM * len(item)
 
 
 def _has_further_item(text: str, content: frozenset[str], others: frozenset[str]) -> bool:

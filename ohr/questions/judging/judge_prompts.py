@@ -102,12 +102,7 @@ def shared(total: int, models: int) -> tuple[int, ...]:
 
 
 class Bound(NamedTuple):
-    """The most that a rule asks.
-
-    Attributes:
-        prompts: of all models together.
-        characters: of all prompts together.
-    """
+    """The most that a rule asks of all models together: prompts, and characters of all prompts."""
 
     prompts: int
     characters: int

@@ -65,12 +65,12 @@ class Item(NamedTuple):
 def items_in(reply: str, opening: str = "") -> list[Item]:
     """Return the questions of a reply without its thoughts, in order; [] where there is no sign of one.
 
-    Args:
-        opening: words that the reply may continue: where more can be read with them, they belong to it.
+    The reply may continue the words of an opening: where more can be read with them, they belong to it.
     """
     text = clean(without_thoughts(reply))
     versions = (text, opening + text) if _KEY.search(text) else ()  # what continues an opening has further keys
-    readings = [list(_items(_repaired(version), _KEY)) for version in versions]
+    repaired = (_BARE_BACKSLASH.sub(r"\1\\\\", version.replace("\\'", "'")) for version in versions)
+    readings = [list(_items(version, _KEY)) for version in repaired]
     return max(readings, key=_content, default=[]) or list(_items(text, _LINE))
 
 
@@ -94,10 +94,6 @@ def clean(text: str) -> str:
     """Return a text without control characters and halves of characters, which no file could hold."""
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", " ", text).strip()
-
-
-def _repaired(text: str) -> str:
-    return _BARE_BACKSLASH.sub(r"\1\\\\", text.replace("\\'", "'"))
 
 
 def _items(text: str, keys: re.Pattern[str]) -> Iterator[Item]:
