@@ -15,8 +15,7 @@ from ohr.files.foreign_answers.rows import id_of, spelled
 from ohr.files.json_input import text_of
 from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed
-from ohr.files.question_tables import is_template
-from ohr.files.tables import Row, is_blank, lacking
+from ohr.files.tables import Row, is_blank, is_template, lacking
 from ohr.messages.wording import counted, named
 
 from .documents import DOMAIN

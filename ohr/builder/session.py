@@ -14,7 +14,7 @@ from ohr.graph.graph import Graph
 from ohr.graph.page_steps import add_pages
 from ohr.messages.wording import counted
 from ohr.prices import Payee, Price, is_counted
-from ohr.questions.model import Model
+from ohr.questions.candidate import Model
 from ohr.spec.model import Named, Spec
 from ohr.spec.payees import answering
 from ohr.steps.answers.generate import Answer

@@ -14,8 +14,7 @@ from typing import Any
 
 from ohr.contracts import Benchmark, Document, Page, Question, Span
 from ohr.errors import DataError, OhrError
-from ohr.files.question_tables import QUESTION, TEMPLATE, is_template
-from ohr.files.tables import SUFFIXES, read_table
+from ohr.files.tables import QUESTION, SUFFIXES, TEMPLATE, is_template, read_table
 from ohr.messages.wording import counted, named
 from ohr.registry import Registry
 from ohr.results.folder.replace import RECORD

@@ -1,14 +1,14 @@
 """Candidates: questions with answers and evidence, before and after they are verified, and the file of them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ohr.contracts import EvidenceSource
+from ohr.contracts import Completion, EvidenceSource, Prompt
 from ohr.errors import DataError
 from ohr.files.json_input import read_records as read_objects
 from ohr.files.json_input import refuse_lines
@@ -93,6 +93,20 @@ _REMOVAL = {"removed_by": "rule", "because": "reason", "undecided": "undecided"}
 _KEYS = (*(field.name for field in fields(Candidate)), *_REMOVAL)
 _PASSAGE_KEYS = tuple(field.name for field in fields(Evidence))
 _ALWAYS = ("id", "question", "answers", "document", "evidence")
+
+
+Ask = Callable[[Sequence[Prompt]], Sequence[Completion]]
+"""Returns a model's replies, in the order of the prompts; one that failed has an `error`.
+
+Prompts that differ in `attempt` alone are samples of the same prompt.
+"""
+
+
+class Model(NamedTuple):
+    """A model by its name in the settings, as writing and verification see it."""
+
+    name: str
+    ask: Ask
 
 
 class Record(NamedTuple):

@@ -21,8 +21,7 @@ from ohr.errors import DataError
 from ohr.files.foreign_answers.inspect_ai import asked_in
 from ohr.files.foreign_answers.rows import id_of, parsed_mapping, spelled, texts_of
 from ohr.files.json_input import text_of
-from ohr.files.question_tables import DOCUMENT
-from ohr.files.tables import Names, Row, Table, is_blank, read_table, refuse_lacking
+from ohr.files.tables import DOCUMENT, Names, Row, Table, is_blank, read_table, refuse_lacking
 from ohr.files.trec import read_qrels
 from ohr.keys import key
 from ohr.messages.wording import counted, keys_of, named, quoted

@@ -1,15 +1,17 @@
-"""Text layers of PDFs: fields, missing pages, glyphs without Unicode, scripts from right to left."""
+"""Text layers of PDFs: fields, missing pages, glyphs without Unicode, scripts from right to left, hidden text."""
 
 import numpy as np
 import pypdfium2
 import pytest
 
 from ohr.contracts import Document, DocumentView
+from ohr.errors import DataError
 from ohr.files import pdf
-from ohr.files.pdf_text import Layer, flattened, missing_pages, text_layer
+from ohr.files.pdf_text import Layer, flattened, missing_pages, sights, text_layer
 from ohr.ocr.structured import MISSING, of_view
 from ohr.ocr.text_layer import TextLayer
 from ohr.text.layer import clean_layer
+from tests.paper import Paper, prose
 
 CATALOG = "<< /Type /Catalog /Pages 2 0 R >>"
 PAGES = "<< /Type /Pages /Kids [{}] /Count {} >>"
@@ -281,3 +283,57 @@ def test_text_that_is_printed_twice_to_look_bold_is_read_once(tmp_path):
 def test_signs_of_symbol_fonts_become_bullets_or_nothing():
     assert clean_layer(["\uf0b7 Salt\n\ue123 Kelp \ufffd"]) == ["\u2022 Salt\n Kelp "]
     assert Layer("a").error is None
+
+
+GREY = np.full((842, 595, 3), 120, dtype=np.uint8)
+GREY[:, :300] = 240
+
+
+def look(path):
+    (sight,) = sights(path)
+    return sight
+
+
+def test_text_that_a_program_wrote_is_visible(tmp_path):
+    sight = look(Paper().page(["Gulls nest here."]).save(tmp_path / "a.pdf"))
+    assert (sight.glyphs, sight.hidden, sight.unread) == (14, 0, 0)
+    assert 0 < sight.ink < 0.01
+
+
+@pytest.mark.parametrize("kind", [{"hidden": True}, {"hidden": True, "picture": GREY}, {"picture": GREY, "over": True}])
+def test_text_in_the_invisible_mode_and_text_under_an_image_is_hidden(tmp_path, kind):
+    sight = look(Paper().page(["Gulls nest here."], **kind).save(tmp_path / "a.pdf"))
+    assert (sight.glyphs, sight.hidden) == (14, 14)
+
+
+def test_text_on_an_image_is_visible(tmp_path):
+    sight = look(Paper().page(["Gulls nest here."], picture=GREY).save(tmp_path / "a.pdf"))
+    assert sight.hidden == 0
+    assert sight.unread > 0.99
+
+
+def test_a_turned_page_is_looked_at_where_its_text_is(tmp_path):
+    import pypdfium2
+
+    path = Paper().page(["Gulls nest here."]).save(tmp_path / "a.pdf")
+    document = pypdfium2.PdfDocument(path)
+    document[0].set_rotation(90)
+    document.save(tmp_path / "turned.pdf")
+    assert look(tmp_path / "turned.pdf")[:2] == (14, 0)
+
+
+def test_a_blank_page_has_no_ink(tmp_path):
+    assert look(Paper().page().save(tmp_path / "a.pdf")) == (0, 0, 0, 0)
+
+
+def test_looking_changes_no_file(tmp_path):
+    path = Paper().page(prose("ferry")).save(tmp_path / "a.pdf")
+    before = path.read_bytes()
+    look(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_pdf_is_reported(tmp_path):
+    (tmp_path / "a.pdf").write_text("Gulls")
+    with pytest.raises(DataError, match="not a PDF, or damaged"):
+        list(sights(tmp_path / "a.pdf"))

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from ohr.contracts import Completion, Prompt
 from ohr.messages.wording import named, quoted, shortened
-from ohr.questions.candidate import Candidate, Evidence, Removal
+from ohr.questions.candidate import Candidate, Evidence, Model, Removal
 from ohr.questions.judging.agreement import agrees, stated, yes_or_no_of
 from ohr.questions.judging.judge_prompts import ModelRule, Settings, shared, templates
 from ohr.questions.judging.verdicts import RIGHT_WRONG, TASKS, named_in, verdict
-from ohr.questions.model import Model
 from ohr.questions.rules import Check, Rule
 from ohr.questions.texts import Texts
 from ohr.text.thoughts import without_thoughts
@@ -159,43 +158,45 @@ def model_rules(
     )
 
 
+class _Case(NamedTuple):
+    """Prompt about a candidate for a judge, the verdict that it should give, and how its reply is read."""
+
+    candidate: Candidate
+    right: str
+    prompt: Prompt
+    read: Callable[[str], str]
+
+
 def _context(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]) -> Iterator[Removal]:  # noqa: ARG001 # as every check
     """Remove questions in which a judge finds no name; which document they are about only their page says."""
-    prompts = [templates(candidate.language).context_dependent.prompt(candidate) for candidate in candidates]
-    read = [partial(named_in, candidate.question) for candidate in candidates]
+    cases = [
+        _Case(each, "names", templates(each.language).context_dependent.prompt(each), partial(named_in, each.question))
+        for each in candidates
+    ]
     reason = "a judge finds no name in it, by which its document could be found"
-    wanted = ["names"] * len(candidates)
-    yield from _judged("judged_context_dependent", candidates, wanted, judges, prompts, read, lambda *_: reason)
+    yield from _judged("judged_context_dependent", cases, judges, lambda *_: reason)
 
 
 def _task(candidates: Sequence[Candidate], texts: Texts, judges: Sequence[Model]) -> Iterator[Removal]:
     """Remove questions of another task than they were written for; imported ones were written for none."""
-    written = [candidate for candidate in candidates if candidate.origin != "imported"]
-    prompts = [
-        templates(candidate.language).task.prompt(candidate, shown(candidate, texts), candidate.answers[0])
-        for candidate in written
-    ]
-    tasks, read = [candidate.task for candidate in written], [partial(verdict, words=TASKS)] * len(written)
+    cases = []
+    for each in (each for each in candidates if each.origin != "imported"):
+        prompt = templates(each.language).task.prompt(each, shown(each, texts), each.answers[0])
+        cases.append(_Case(each, each.task, prompt, partial(verdict, words=TASKS)))
     reason = "written as a question of {}, judged to be one of {}".format
-    yield from _judged("unfaithful_to_task", written, tasks, judges, prompts, read, reason)
+    yield from _judged("unfaithful_to_task", cases, judges, reason)
 
 
 def _judged(
-    rule: ModelRule,
-    candidates: Sequence[Candidate],
-    wanted: Sequence[str],
-    judges: Sequence[Model],
-    prompts: Sequence[Prompt],
-    read: Sequence[Callable[[str], str]],
-    reason: Callable[[str, str], str],
+    rule: ModelRule, cases: Sequence[_Case], judges: Sequence[Model], reason: Callable[[str, str], str]
 ) -> Iterator[Removal]:
-    """Remove candidates about which most judges do not say what is wanted; where as many say either, undecided.
+    """Remove candidates about which most judges do not say what is right; where as many say either, undecided.
 
-    `reason` is made of what is wanted and what they say.
+    `reason` is made of what is right and what they say.
     """
-    asked = ask(judges, [[prompt] for prompt in prompts])
-    for candidate, right, verdict_of, samples in zip(candidates, wanted, read, asked, strict=True):
-        said = Counter(filter(None, (verdict_of(reply.text) for (reply,) in usable(samples))))
+    asked = ask(judges, [[case.prompt] for case in cases])
+    for (candidate, right, _, read), samples in zip(cases, asked, strict=True):
+        said = Counter(filter(None, (read(reply.text) for (reply,) in usable(samples))))
         most = said.most_common(2)
         if not most:
             yield Removal(candidate.id, rule, faults(samples), undecided=True)

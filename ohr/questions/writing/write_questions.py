@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from ohr.contracts import EvidenceSource, Page, PageId
 from ohr.messages.wording import counted
-from ohr.questions.candidate import Candidate, Task
-from ohr.questions.model import Model
+from ohr.questions.candidate import Candidate, Model, Task
 from ohr.questions.texts import letters
 from ohr.questions.writing.assignments import (
     LEVELS,

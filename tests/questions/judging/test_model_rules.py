@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ohr.contracts import Completion, Page
-from ohr.questions.candidate import Candidate, Evidence
+from ohr.questions.candidate import Candidate, Evidence, Model
 from ohr.questions.judging.judge_prompts import Bound, Settings, prompts_bound, shared
 from ohr.questions.judging.model_rules import model_rules, parts, shown
-from ohr.questions.model import Model
 from ohr.questions.texts import Texts
 
 ROW = "\\hline Berth 3 & 1,200,000 \\\\"

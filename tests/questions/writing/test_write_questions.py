@@ -7,9 +7,8 @@ from pydantic import ValidationError
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Completion, Page
-from ohr.questions.candidate import Candidate, Evidence
+from ohr.questions.candidate import Candidate, Evidence, Model
 from ohr.questions.imports import of_question
-from ohr.questions.model import Model
 from ohr.questions.rules import RULES
 from ohr.questions.verification import verify
 from ohr.questions.writing.assignments import Shares, Wanted, prompts_of
