@@ -28,6 +28,7 @@ def study(out):
 def test_a_build_makes_a_benchmark_of_documents(place):
     built = place.build()
     assert len(built.questions) >= 8
+    assert built.too_weak == ""
     inputs = study(place.out)
     assert [question.id for question in inputs.questions] == [question.id for question in built.questions]
     assert [question.text for question in inputs.questions] == [question.question for question in built.questions]
@@ -95,14 +96,10 @@ def test_a_model_that_is_too_small_is_called_so_with_what_its_questions_lack(pla
     )
 
 
-def test_a_model_whose_questions_pass_is_not_called_small(place):
-    assert place.build().too_weak == ""
-
-
-def test_decisions_of_a_review_are_in_the_next_build(place):
+def test_decisions_of_a_review_are_in_the_next_build_and_in_its_record(place):
     first = place.build()
     gone, changed = first.questions[:2]
-    add_decision(place.out / FILE, Decision(gone.id, candidate_digest(gone), "ada", "drop"))
+    add_decision(place.out / FILE, Decision(gone.id, candidate_digest(gone), "ada", "drop", "dull"))
     edit = Decision(changed.id, candidate_digest(changed), "ada", "edit", question="How many pounds does the hall owe?")
     add_decision(place.out / FILE, edit)
     asked = place.asked
@@ -111,6 +108,13 @@ def test_decisions_of_a_review_are_in_the_next_build(place):
     assert [question.id for question in second.questions] == [question.id for question in first.questions[1:]]
     assert second.questions[0].question == "How many pounds does the hall owe?"
     assert study(place.out).questions[0].text == "How many pounds does the hall owe?"
+    left = len(first.questions) - 1
+    row = second.funnel.rows[-1]
+    assert (row.rule, row.entered, row.removed, row.left) == ("review", left + 1, 1, left)
+    about = json.loads((place.out / "set.json").read_text())
+    assert about["funnel"][-1]["left"] == about["counts"]["questions"] == left
+    (dropped,) = (record for record in read_records(place.out / "candidates.jsonl") if record.candidate.id == gone.id)
+    assert (dropped.removal.rule, dropped.removal.reason) == ("review", "dropped by ada: dull")
 
 
 def test_questions_of_a_file_are_verified_without_a_model(place, tmp_path):
@@ -152,23 +156,6 @@ def test_models_that_fail_leave_the_older_set(place):
     with pytest.raises(PluginError, match=r"generator quizmaster: \d+ of \d+ prompts failed"):
         place.build("writer={kind: quizmaster, fails: out of order}")
     assert [question.id for question in study(place.out).questions] == [question.id for question in first.questions]
-
-
-def test_dropped_questions_are_in_the_record(place):
-    first = place.build()
-    gone = first.questions[0]
-    add_decision(place.out / FILE, Decision(gone.id, candidate_digest(gone), "ada", "drop", "dull"))
-    row = place.build().funnel.rows[-1]
-    assert (row.rule, row.entered, row.removed, row.left) == (
-        "review",
-        len(first.questions),
-        1,
-        len(first.questions) - 1,
-    )
-    about = json.loads((place.out / "set.json").read_text())
-    assert about["funnel"][-1]["left"] == about["counts"]["questions"] == len(first.questions) - 1
-    (dropped,) = (record for record in read_records(place.out / "candidates.jsonl") if record.candidate.id == gone.id)
-    assert (dropped.removal.rule, dropped.removal.reason) == ("review", "dropped by ada: dull")
 
 
 def test_what_a_set_says_of_its_models_is_for_others(place):

@@ -92,15 +92,3 @@ def test_a_wrong_line_is_named(tmp_path, line, message):
     path.write_text(json.dumps(LINE | {"id": "first"}) + f"\n\n{text}\n")
     with pytest.raises(DataError, match=rf"candidates\.jsonl:3: .*{message}"):
         read_records(path)
-
-
-def test_several_wrong_lines_are_counted(tmp_path):
-    path = tmp_path / "candidates.jsonl"
-    path.write_text('{"id": "a"}\n' * 5)
-    with pytest.raises(DataError, match=r"5 lines cannot be used: .*:1: question is missing.* and 2 more"):
-        read_records(path)
-
-
-def test_a_file_that_is_absent_is_said(tmp_path):
-    with pytest.raises(DataError, match="cannot be read: No such file"):
-        read_records(tmp_path / "candidates.jsonl")

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from ohr.contracts import Completion, Prompt
 from ohr.messages.wording import named, quoted, shortened
 from ohr.questions.candidate import Candidate, Evidence, Model, Removal
-from ohr.questions.judging.agreement import agrees, stated, yes_or_no_of
+from ohr.questions.judging.agreement import RIGHT_WRONG, TASKS, agrees, named_in, stated, verdict, yes_or_no_of
 from ohr.questions.judging.judge_prompts import ModelRule, Settings, shared, templates
-from ohr.questions.judging.verdicts import RIGHT_WRONG, TASKS, named_in, verdict
 from ohr.questions.rules import Check, Rule
 from ohr.questions.texts import Texts
 from ohr.text.thoughts import without_thoughts

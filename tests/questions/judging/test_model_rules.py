@@ -70,13 +70,7 @@ def test_most_judges_decide_and_a_tie_is_undecided():
 
 @pytest.mark.parametrize(
     ("reply", "reason"),
-    [
-        (Completion("", finish="error", error="timed out"), "the model failed: timed out"),
-        (Completion("The question na", finish="length"), "the reply was cut"),
-        (Completion("yes", truncated=True), "the prompt was cut to fit the model"),
-        ("<think>yes", "the reply is empty"),
-        ("lorem ipsum", "the reply has no verdict: 'lorem ipsum'"),
-    ],
+    [("<think>yes", "the reply is empty"), ("lorem ipsum", "the reply has no verdict: 'lorem ipsum'")],
 )
 def test_replies_that_cannot_be_used_leave_a_candidate_undecided(reply, reason):
     removal = removed("judged_context_dependent", [RENT], always(reply))["rent"]

@@ -318,34 +318,18 @@ def test_halves_of_characters_and_control_characters_do_not_survive():
     assert "\x00" not in candidate.question
 
 
-@given(st.text(), st.sampled_from(["stop", "length"]))
-def test_no_text_raises(text, finish):
-    candidates, faults = candidates_of(ASSIGNMENT, Completion(text, finish=finish))
-    assert candidates or faults
-
-
 PIECES = st.sampled_from(
     [*'{}[]",:\\\n\'“”', '"question"', '"answer": ', '"evidence": ', "Question: ", "Answer:", "```json", "<think>",
      "</think>", "null", "true", "1e999", "-", "...", "\\u12", "\\frac", "\ud800", "The harbor of Ardwen opened", "$$"]
 )  # fmt: skip
-
-
-@given(st.lists(PIECES, max_size=40))
-def test_no_broken_json_raises(pieces):
-    candidates, faults = candidates_of(ASSIGNMENT, Completion("".join(pieces)))
-    assert candidates or faults
-
-
 VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=20), st.lists, max_leaves=4)
+ITEMS = st.dictionaries(st.sampled_from(["question", "answer", "evidence", "answer_form", "x"]), VALUES)
+REPLIES = st.text() | st.lists(PIECES, max_size=40).map("".join) | st.lists(ITEMS, max_size=3).map(json.dumps)
 
 
-@given(
-    st.lists(
-        st.dictionaries(st.sampled_from(["question", "answer", "evidence", "answer_form", "x"]), VALUES), max_size=3
-    )
-)
-def test_no_json_of_other_types_raises(items):
-    candidates, faults = candidates_of(ASSIGNMENT, Completion(json.dumps(items)))
+@given(REPLIES, st.sampled_from(["stop", "length"]))
+def test_no_text_broken_json_or_json_of_other_types_raises(text, finish):
+    candidates, faults = candidates_of(ASSIGNMENT, Completion(text, finish=finish))
     assert candidates or faults
 
 
