@@ -11,7 +11,7 @@ from unicodedata import normalize
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
-from ohr.files.foreign_answers.rows import id_of, spelled
+from ohr.files.foreign_answers.answer_rows import id_of, spelled
 from ohr.files.json_input import text_of
 from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed

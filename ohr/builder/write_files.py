@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
 
+from ohr.builder.build_session import Cost
+from ohr.builder.build_settings import Job, Settings, shared
 from ohr.builder.publish import DATASHEET, STUDY
-from ohr.builder.session import Cost
-from ohr.builder.settings import Job, Settings, shared
 from ohr.keys import installed
 from ohr.messages.wording import counted
 from ohr.questions.candidate import FILE, Candidate, write_candidates
+from ohr.questions.human_review import RULE as REVIEW
+from ohr.questions.human_review import Reviewed, ReviewerAgreement
 from ohr.questions.imports import Repair, all_repairs
-from ohr.questions.review import RULE as REVIEW
-from ohr.questions.review import Reviewed, ReviewerAgreement
+from ohr.questions.page_truth import Truth
 from ohr.questions.set_files import About, ModelUse, write_set
-from ohr.questions.truth import Truth
 from ohr.questions.verification import Funnel, rule_name, write_funnel
 
 DRAWS = 5

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
-from ohr.files.table_files import (
+from ohr.files.grid_files import (
     LINES_SUFFIXES,
     PARQUET,
     PARQUET_SUFFIXES,

@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 from ohr.contracts import SOURCES, Page, Question
 from ohr.dataset.evidence import best_match
 from ohr.errors import DataError
+from ohr.files.foreign_answers.answer_rows import id_of, parsed_mapping, spelled, texts_of
 from ohr.files.foreign_answers.inspect_ai import asked_in
-from ohr.files.foreign_answers.rows import id_of, parsed_mapping, spelled, texts_of
 from ohr.files.json_input import text_of
 from ohr.files.tables import DOCUMENT, Names, Row, Table, is_blank, read_table, refuse_lacking
 from ohr.files.trec import read_qrels
 from ohr.keys import key
 from ohr.messages.wording import counted, keys_of, named, quoted
 from ohr.questions.candidate import Candidate, Evidence, Removal
+from ohr.questions.candidate_rules import NO_ANSWER, ambiguous_document, what_evidence_lacks
 from ohr.questions.places import Places
-from ohr.questions.rules import NO_ANSWER, ambiguous_document, what_evidence_lacks
-from ohr.questions.texts import Texts
+from ohr.questions.truth_texts import Texts
 from ohr.questions.verification import rule_name
 from ohr.text.language import written_in
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from ohr.messages.wording import counted, quoted
 from ohr.questions.candidate import Evidence
-from ohr.questions.texts import Texts, letters, numbers
+from ohr.questions.truth_texts import Texts, letters, numbers
 from ohr.text.chinese import HAS_HAN
 from ohr.text.locate import PageLocator
 from ohr.text.whole_words import whole_words

@@ -21,8 +21,8 @@ from ohr.keys import file_digest
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
 from ohr.questions.candidate import Candidate
-from ohr.questions.review import ReviewerAgreement
-from ohr.questions.truth import Truth
+from ohr.questions.human_review import ReviewerAgreement
+from ohr.questions.page_truth import Truth
 from ohr.questions.verification import FunnelRow
 from ohr.unfinished import unfinished
 

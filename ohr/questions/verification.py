@@ -10,8 +10,8 @@ from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.messages.wording import named
 from ohr.questions.candidate import Candidate, Removal
-from ohr.questions.rules import RULES, Rule, located
-from ohr.questions.texts import Texts
+from ohr.questions.candidate_rules import RULES, Rule, located
+from ohr.questions.truth_texts import Texts
 
 EXAMPLES = 3
 """Removals of a rule that a funnel shows."""

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.errors import DataError
-from ohr.files.foreign_answers.rows import answer_text, id_of, spelled
+from ohr.files.foreign_answers.answer_rows import answer_text, id_of, spelled
+from ohr.files.grid_files import as_rows, read_values
 from ohr.files.json_input import Number, parse_json, text_of
-from ohr.files.table_files import as_rows, read_values
 from ohr.files.tables import read_table
 
 NAMES = {"question": ("question", "query"), "answers": ("answer", "answers"), "page": ("page", "page_number")}

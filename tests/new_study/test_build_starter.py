@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from ohr.builder.settings import read_settings
+from ohr.builder.build_settings import read_settings
 from ohr.new_study import wizard as module
 from ohr.new_study.wizard import build_starter
 

@@ -14,7 +14,7 @@ from ohr.errors import DataError
 from ohr.questions.candidate import Evidence, Removal
 from ohr.questions.imports import all_repairs, of_question, read_candidates
 from ohr.questions.places import Places
-from ohr.questions.texts import Texts
+from ohr.questions.truth_texts import Texts
 from ohr.questions.verification import verify
 
 RENT = "The rent of Berth 3 is 1,200,000 florins a year, payable in twelve equal instalments at the quay of Pethering."

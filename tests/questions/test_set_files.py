@@ -12,9 +12,9 @@ from ohr.contracts import Document, Page
 from ohr.errors import DataError
 from ohr.files.built_set import read_set
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.review import ReviewerAgreement
+from ohr.questions.human_review import ReviewerAgreement
+from ohr.questions.page_truth import survey, with_silver
 from ohr.questions.set_files import About, ModelUse, write_set
-from ohr.questions.truth import survey, with_silver
 from ohr.questions.verification import FunnelRow
 from ohr.spec.read import make_benchmark
 from tests.paper import Paper, photographed, prose

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ohr.questions.candidate import Record
-    from ohr.questions.review import Decision, Disagreement, ReviewerAgreement, ReviewerCounts, RuleCheck
+    from ohr.questions.human_review import Decision, Disagreement, ReviewerAgreement, ReviewerCounts, RuleCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def summarize(
         decisions: those that count.
         sample: those of which each reviewer's verdicts are counted, where it is not all.
     """
-    from ohr.questions.review import (
+    from ohr.questions.human_review import (
         agreements,
         current_decisions,
         disagreements,

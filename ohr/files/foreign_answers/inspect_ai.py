@@ -17,8 +17,8 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as zlib_error
 
 from ohr.errors import DataError
+from ohr.files.foreign_answers.answer_rows import CONTEXTS, AnswerFile, AnswerRow, answer_file, extra, mapping
 from ohr.files.foreign_answers.promptfoo import picked
-from ohr.files.foreign_answers.rows import CONTEXTS, AnswerFile, AnswerRow, answer_file, extra, mapping
 from ohr.files.json_input import parse_json
 from ohr.messages.wording import counted, keys_of, quoted, shortened
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from ohr.errors import DataError
 from ohr.files.foreign_answers import inspect_ai, promptfoo
-from ohr.files.foreign_answers.rows import (
+from ohr.files.foreign_answers.answer_rows import (
     EXTRA,
     IDS,
     PREDICTIONS,
@@ -24,7 +24,7 @@ from ohr.files.foreign_answers.rows import (
     extra,
     texts_of,
 )
-from ohr.files.table_files import WORKBOOK, as_rows, read_values
+from ohr.files.grid_files import WORKBOOK, as_rows, read_values
 from ohr.files.tables import Names, Row, read_table, refuse_lacking
 from ohr.messages.wording import counted
 

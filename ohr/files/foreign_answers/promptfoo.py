@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.errors import DataError
-from ohr.files.foreign_answers.rows import (
+from ohr.files.foreign_answers.answer_rows import (
     CONTEXTS,
     EXTRA,
     REFERENCES,

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from ohr.contracts import Completion, Prompt
 from ohr.messages.wording import named, quoted, shortened
 from ohr.questions.candidate import Candidate, Evidence, Model, Removal
-from ohr.questions.judging.agreement import RIGHT_WRONG, TASKS, agrees, named_in, stated, verdict, yes_or_no_of
+from ohr.questions.candidate_rules import Check, Rule
+from ohr.questions.judging.answer_agreement import RIGHT_WRONG, TASKS, agrees, named_in, stated, verdict, yes_or_no_of
 from ohr.questions.judging.judge_prompts import ModelRule, Settings, shared, templates
-from ohr.questions.rules import Check, Rule
-from ohr.questions.texts import Texts
+from ohr.questions.truth_texts import Texts
 from ohr.text.thoughts import without_thoughts
 
 _LINE = re.compile(r"\\(?:hline|midrule)\b")

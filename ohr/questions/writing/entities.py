@@ -12,7 +12,7 @@ from itertools import groupby
 from ohr import extras
 from ohr.contracts import Page
 from ohr.errors import SpecError
-from ohr.questions.texts import Texts, stems
+from ohr.questions.truth_texts import Texts, stems
 from ohr.text.chinese import HAS_HAN
 
 Entities = Callable[[str, str], frozenset[str]]

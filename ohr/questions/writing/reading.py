@@ -12,8 +12,8 @@ from ohr.contracts import Completion, Page, Span
 from ohr.messages.wording import shortened
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.numbers import numbers
-from ohr.questions.texts import Texts, letters, stems
+from ohr.questions.number_readings import numbers
+from ohr.questions.truth_texts import Texts, letters, stems
 from ohr.questions.writing.assignments import FORMS, Assignment, Passage, parts_of, short_hash
 from ohr.text.sentences import sentence_spans
 from ohr.text.thoughts import without_thoughts

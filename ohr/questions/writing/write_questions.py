@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from ohr.contracts import EvidenceSource, Page, PageId
 from ohr.messages.wording import counted
 from ohr.questions.candidate import Candidate, Model, Task
-from ohr.questions.texts import letters
+from ohr.questions.truth_texts import letters
 from ohr.questions.writing.assignments import (
     LEVELS,
     ONE_PAGE,

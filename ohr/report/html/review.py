@@ -13,7 +13,7 @@ from ohr.errors import DataError
 from ohr.files.json_input import whole_number
 from ohr.messages.wording import quoted
 from ohr.questions.candidate import Candidate
-from ohr.questions.review import (
+from ohr.questions.human_review import (
     UNDO,
     Decision,
     add_decision,

@@ -9,7 +9,7 @@ from ohr.contracts import Completion, Page
 from ohr.questions.candidate import Candidate, Evidence, Model
 from ohr.questions.judging.judge_prompts import Bound, Settings, prompts_bound, shared
 from ohr.questions.judging.model_rules import model_rules, parts, shown
-from ohr.questions.texts import Texts
+from ohr.questions.truth_texts import Texts
 
 ROW = "\\hline Berth 3 & 1,200,000 \\\\"
 HEAD = "\\begin{tabular}{|l|r|}\n\\hline Berth & Rent (florins) \\\\"

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Completion, Page
 from ohr.questions.candidate import Candidate, Evidence, Model
+from ohr.questions.candidate_rules import RULES
 from ohr.questions.imports import of_question
-from ohr.questions.rules import RULES
 from ohr.questions.verification import verify
 from ohr.questions.writing.assignments import Shares, Wanted, prompts_of
 from ohr.questions.writing.entities import entities_of

@@ -8,7 +8,7 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence, Removal
-from ohr.questions.review import (
+from ohr.questions.human_review import (
     Decision,
     Disagreement,
     ReviewerCounts,

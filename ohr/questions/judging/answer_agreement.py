@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ohr.metrics.answers import CLOSED_ANSWERS
-from ohr.questions.numbers import numbers
-from ohr.questions.texts import letters, stems
+from ohr.questions.number_readings import numbers
+from ohr.questions.truth_texts import letters, stems
 from ohr.text.chinese import HAN, HAS_HAN, without_spacing
 from ohr.text.porter import stem
 from ohr.text.words import normalise
@@ -195,7 +195,7 @@ class Number(NamedTuple):
     """A number of a text.
 
     Attributes:
-        readings: as of `ohr.questions.numbers`: 1.2 million is 1,200,000 or 1.2.
+        readings: as of `ohr.questions.number_readings`: 1.2 million is 1,200,000 or 1.2.
         is_share: a percent sign or its word follows.
     """
 
@@ -285,7 +285,7 @@ def _clock(match: re.Match[str]) -> str:
 
 _LEAST = 0.6
 """F1 of content words, those of the question left out, from which on a text says the same as another: between 0.57, the
-best wrong, and 0.67, the worst right one of the pairs in tests/questions/judging/test_agreement.py."""
+best wrong, and 0.67, the worst right one of the pairs in tests/questions/judging/test_answer_agreement.py."""
 _LEAST_OF_ITEM = 0.5
 """Share of the content words of each item of a list: some items are named by a part."""
 _FEW, _SHORT = 2, 4

@@ -17,7 +17,7 @@ from ohr.markup.strip import strip_markup
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted
 from ohr.questions.page_filters import LeftOut, left_out
-from ohr.questions.texts import firsts
+from ohr.questions.truth_texts import firsts
 from ohr.spec.read import make_benchmark
 from ohr.text.language import language
 from ohr.text.layer import clean_layer, unreadable

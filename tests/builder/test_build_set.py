@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from ohr.builder.build import estimate
+from ohr.builder.build_set import estimate
 from ohr.dataset.inputs import read_inputs
 from ohr.engine.progress import Quiet
 from ohr.errors import DataError, PluginError, SpecError
 from ohr.questions.candidate import read_records
-from ohr.questions.review import FILE, Decision, add_decision, candidate_digest
+from ohr.questions.human_review import FILE, Decision, add_decision, candidate_digest
 from ohr.spec.read import make_spec
 
 

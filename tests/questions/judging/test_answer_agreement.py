@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Completion
-from ohr.questions.judging.agreement import RIGHT_WRONG, TASKS, YES_NO, agrees, named_in, verdict, yes_or_no
+from ohr.questions.judging.answer_agreement import RIGHT_WRONG, TASKS, YES_NO, agrees, named_in, verdict, yes_or_no
 from ohr.questions.judging.model_rules import reply_of
 
 REPLIES = {

@@ -8,7 +8,7 @@ from PIL import Image
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
 from ohr.errors import DataError
-from ohr.questions.truth import survey, with_silver
+from ohr.questions.page_truth import survey, with_silver
 from tests.benchmarks.folder.test_documents import encrypted
 from tests.files.test_pdf_text import CATALOG, FONT, PAGES, page, shown, stream, written
 from tests.paper import Paper, photographed, prose

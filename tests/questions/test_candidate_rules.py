@@ -6,9 +6,9 @@ import pytest
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.numbers import numbers
-from ohr.questions.rules import EXAMPLE_NAMES, RULES
-from ohr.questions.texts import Texts, letters
+from ohr.questions.candidate_rules import EXAMPLE_NAMES, RULES
+from ohr.questions.number_readings import numbers
+from ohr.questions.truth_texts import Texts, letters
 from ohr.questions.verification import verify
 from ohr.questions.writing.assignments import parts_of
 

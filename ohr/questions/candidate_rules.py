@@ -15,8 +15,8 @@ from ohr.markup.strip import strip_markup
 from ohr.messages.wording import counted, named, quoted
 from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.questions.candidate import Candidate, Evidence, Removal
-from ohr.questions.numbers import numbers
-from ohr.questions.texts import Texts, holds_number, letters, stems
+from ohr.questions.number_readings import numbers
+from ohr.questions.truth_texts import Texts, holds_number, letters, stems
 from ohr.text.language import is_foreign
 from ohr.text.porter import stem
 from ohr.text.words import normalise, words

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
+from ohr.builder.build_session import Answering, BuildSession, Cost, Judging, Writing, cost_of, spent
+from ohr.builder.build_settings import Job, Settings, check_models
 from ohr.builder.publish import check_places, check_target, publish
-from ohr.builder.session import Answering, BuildSession, Cost, Judging, Writing, cost_of, spent
-from ohr.builder.settings import Job, Settings, check_models
 from ohr.builder.write_files import TOO_WEAK, Built, Sources, write_files
 from ohr.contracts import AnyOcr
 from ohr.dataset.inputs import Inputs
@@ -22,13 +22,13 @@ from ohr.errors import DataError
 from ohr.files.digests import input_digest, remembered
 from ohr.keys import installed, key
 from ohr.messages.wording import counted, named
+from ohr.questions.candidate_rules import RULES
+from ohr.questions.human_review import FILE as DECISIONS
+from ohr.questions.human_review import agreements, read_decisions, reviewed_by, with_review
 from ohr.questions.imports import read_candidates
 from ohr.questions.judging.judge_prompts import prompts_bound
 from ohr.questions.judging.model_rules import model_rules
-from ohr.questions.review import FILE as DECISIONS
-from ohr.questions.review import agreements, read_decisions, reviewed_by, with_review
-from ohr.questions.rules import RULES
-from ohr.questions.truth import LOOK_VERSION, Look, Survey, Truth, look_at, survey, with_silver
+from ohr.questions.page_truth import LOOK_VERSION, Look, Survey, Truth, look_at, survey, with_silver
 from ohr.questions.verification import Funnel, verify
 from ohr.questions.writing.assignments import prompts_of
 from ohr.questions.writing.write_questions import asked_for, join, plan_writing, write
