@@ -198,10 +198,3 @@ def test_mistakes_in_the_settings_have_their_place(place, text, message):
     place.spec.write_text(text)
     with pytest.raises(SpecError, match=message):
         place.build()
-
-
-def test_a_folder_without_usable_pages_says_why(place):
-    for path in place.docs.iterdir():
-        path.write_bytes(b"%PDF-1.4\n")
-    with pytest.raises(DataError, match="holds no readable PDF"):
-        place.build()

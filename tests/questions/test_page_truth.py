@@ -116,26 +116,10 @@ def test_a_page_that_is_claimed_and_missing_is_broken(docs):
     assert [page.filter for page in truth.missing] == ["damaged"]
 
 
-@pytest.mark.parametrize("content", [b"", b"%PDF-1.4 nonsense"])
-def test_a_folder_without_a_readable_document_is_refused(docs, content):
-    docs.mkdir()
-    (docs / "a.pdf").write_bytes(content)
-    with pytest.raises(DataError, match="holds no readable PDF and no page images"):
-        survey(docs)
-
-
 def test_a_file_in_the_place_of_a_folder_is_refused(docs):
     path = Paper().page(prose("harbor")).save(docs / "a.pdf")
     with pytest.raises(DataError, match=f"a.pdf: is a file: name its folder, {docs}"):
         survey(path)
-
-
-def test_two_documents_of_one_name_are_refused(docs, scan):
-    Paper().page(prose("harbor")).save(docs / "law" / "a.pdf")
-    (docs / "law" / "a").mkdir()
-    Image.fromarray(scan).save(docs / "law" / "a" / "1.png")
-    with pytest.raises(DataError, match="two documents are named 'law/a': rename one of the files"):
-        survey(docs)
 
 
 class TestCorrections:
