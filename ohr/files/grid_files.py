@@ -171,9 +171,9 @@ def _shown(value: Any, form: str) -> str:
 
 
 PARQUET = b"PAR1"
-"""First bytes of a file."""
+"""First bytes of a file of Parquet."""
 PARQUET_SUFFIXES = (".parquet", ".pq")
-"""Suffixes of files."""
+"""Suffixes of files of Parquet."""
 _MOST = 5_000_000  # rows: a few bytes of a hostile file can stand for billions
 
 

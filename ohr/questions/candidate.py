@@ -83,18 +83,6 @@ class Removal:
     undecided: bool = False
 
 
-T = TypeVar("T")
-
-FILE = "candidates.jsonl"
-"""Its name in the folder of a set."""
-
-_CANDIDATE, _REMOVED = TypeAdapter(Candidate), TypeAdapter(Removal)
-_REMOVAL = {"removed_by": "rule", "because": "reason", "undecided": "undecided"}
-_KEYS = (*(field.name for field in fields(Candidate)), *_REMOVAL)
-_PASSAGE_KEYS = tuple(field.name for field in fields(Evidence))
-_ALWAYS = ("id", "question", "answers", "document", "evidence")
-
-
 Ask = Callable[[Sequence[Prompt]], Sequence[Completion]]
 """Returns a model's replies, in the order of the prompts; one that failed has an `error`.
 
@@ -107,6 +95,18 @@ class Model(NamedTuple):
 
     name: str
     ask: Ask
+
+
+T = TypeVar("T")
+
+FILE = "candidates.jsonl"
+"""Its name in the folder of a set."""
+
+_CANDIDATE, _REMOVED = TypeAdapter(Candidate), TypeAdapter(Removal)
+_REMOVAL = {"removed_by": "rule", "because": "reason", "undecided": "undecided"}
+_KEYS = (*(field.name for field in fields(Candidate)), *_REMOVAL)
+_PASSAGE_KEYS = tuple(field.name for field in fields(Evidence))
+_ALWAYS = ("id", "question", "answers", "document", "evidence")
 
 
 class Record(NamedTuple):
