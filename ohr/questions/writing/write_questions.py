@@ -164,10 +164,7 @@ class _Planner:
 
     def _way(self, place: _Place, source: EvidenceSource) -> tuple[Task, Level] | None:
         """Return the task and the level of a place's next prompt; None where all of them were asked for."""
-        shares: dict[Task, float] = {
-            "understanding": 1 - self._settings.reasoning,
-            "reasoning": self._settings.reasoning,
-        }
+        shares = self._settings.tasks
         used = self._used[place.page, place.spot]
         for task in sorted((task for task in TASKS if shares[task]), key=fairest(self._by_task[source], shares).__ne__):
             if levels := {level: 1.0 for level in LEVELS if (task, level) not in used}:
