@@ -10,8 +10,8 @@ from typing import Any, Literal
 from ohr.contracts import Benchmark, Published, Question
 from ohr.dataset.inputs import read_inputs
 from ohr.errors import DataError
-from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
-from ohr.files.record_files import as_rows
+from ohr.files.foreign_answers.answer_rows import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
+from ohr.files.grid_files import as_rows
 from ohr.files.tables import read_table
 from ohr.graph.cache_keys import Keys
 from ohr.messages.wording import keys_of, named, shortened

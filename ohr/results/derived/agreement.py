@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ohr.errors import DataError
-from ohr.files.answers import id_of
+from ohr.files.foreign_answers.answer_rows import id_of
 from ohr.files.json_input import text_of
 from ohr.files.tables import read_table
 from ohr.registry import choices
