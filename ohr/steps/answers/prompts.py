@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 from ohr import seeds
 from ohr.contracts import Chunk, Generator, Page, PageId, Passage, Prompt, Question
-from ohr.dataset.inputs import Inputs
+from ohr.dataset.inputs import Inputs, TruthPages
 from ohr.keys import key
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.floors import CEILINGS, FLOORS
-from ohr.questions.page_truth import TruthPages
 from ohr.spec.model import Named
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompt_templates import make_prompt
