@@ -15,7 +15,9 @@ from ohr.models.given_up import ask_again, give_up, given_up
 from ohr.models.reach import cause, drops, has_met, lose, lost, met, word_for
 
 Retries = Annotated[int, execution("Further tries of a failing request.", ge=0)]
+"""The field of a plugin that asks a server, with how often it asks again."""
 Backoff = Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)]
+"""The field of a plugin that asks a server, with how long it waits between tries."""
 
 BUSY = 429
 """Status code of a server that was asked too often."""

@@ -1,5 +1,6 @@
 """Every executor gives the same bytes."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -169,3 +170,14 @@ def test_no_call_waits_for_an_actor_that_the_cluster_has_no_room_for():
     pytest.importorskip("ray", reason="ray is not installed")
     ended = subprocess.run([sys.executable, "-c", NO_ROOM], capture_output=True, text=True, timeout=120, check=True)
     assert ended.stdout == "[1, 2, 3, 4]\n"
+
+
+def test_workers_start_where_the_temporary_folder_has_a_long_name(home, tmp_path):
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    words = [sys.executable, "-m", "ohr", "run", "spec.yaml", "--trust-plugins", "--workers", "2", "--store", "store"]
+    home.write(SPEC)
+    done = subprocess.run(
+        words, cwd=home.folder, env={**os.environ, "TMPDIR": str(folder)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
