@@ -30,7 +30,6 @@ from ohr.questions.judging.judge_prompts import prompts_bound
 from ohr.questions.judging.model_rules import model_rules
 from ohr.questions.page_truth import LOOK_VERSION, Look, Survey, Truth, look_at, survey, with_silver
 from ohr.questions.verification import Funnel, verify
-from ohr.questions.writing.assignments import prompts_of
 from ohr.questions.writing.write_questions import asked_for, join, plan_writing, write
 from ohr.runner.prompt_sizes import size_of
 from ohr.store import Store, open_store
@@ -113,13 +112,13 @@ def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
         assert settings.writer is not None
         wanted = settings.file.questions
         plan = plan_writing(truth.usable, wanted, settings.file.seed)
-        prompts, joined = prompts_of(plan.assignments), asked_for(wanted)[1]
+        prompts, joined = [assignment.prompt for assignment in plan.assignments], asked_for(wanted)[1]
         size = size_of(settings.writer.stage, prompts)
         costs.append(cost_of(settings.writer, "writing", len(prompts), size, prices))
         if joined and prompts:
             each = max(size_of(settings.writer.stage, [prompt]) for prompt in prompts)
             costs.append(cost_of(settings.writer, "writing on two pages", joined, joined * each, prices))
-        candidates = sum(each.questions for each in plan.assignments) + joined
+        candidates = sum(each.asked.questions for each in plan.assignments) + joined
         notes += plan.notes
     costs += _bounds_of_rules(settings, candidates, truth)
     if settings.silver and unread:
@@ -208,7 +207,7 @@ def _written(settings: Settings, truth: Truth, engine: BuildSession) -> Sources:
     usable = verify(single.candidates, truth.texts).survivors
     joined = join(model, usable, truth.usable, wanted, seed)
     candidates = {each.id: each for each in (*single.candidates, *joined.candidates)}
-    asked = sum(each.questions for each in (*single.assignments, *joined.assignments))
+    asked = sum(each.asked.questions for each in (*single.assignments, *joined.assignments))
     faults = Counter(single.fault_counts) + Counter(joined.fault_counts)
     notes = (*single.notes, *joined.notes)
     return Sources(tuple(candidates.values()), notes, (), asked, tuple(faults.most_common()))

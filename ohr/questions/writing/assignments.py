@@ -1,7 +1,7 @@
 """Assignments: which questions a user wants, and the prompts that ask a model for them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Literal, NamedTuple
@@ -105,27 +105,38 @@ class Passage(NamedTuple):
     text: str
 
 
+Level = Literal["easy", "medium", "hard"]
+LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
+"""Levels of difficulty; the paper asks for three (section I)."""
+
+
+class Asked(NamedTuple):
+    """Kind of the questions that are asked for; `entity` is what two passages of different pages share."""
+
+    source: EvidenceSource
+    task: Task
+    level: Level
+    form: Form
+    language: str
+    questions: int
+    entity: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """One prompt, and what is to come of it.
 
     Args:
         id: hash of the document and the prompt: the same in each build from the same inputs.
-        questions: how many are asked for.
         parents: the two candidates that are to be joined; () where questions are written from passages.
-        entity: what the two pages share, in an assignment on two pages.
     """
 
     id: str
     document: str
     passages: tuple[Passage, ...]
-    source: EvidenceSource
-    task: Task
-    language: str
-    questions: int
+    asked: Asked
     prompt: Prompt
     parents: tuple[Candidate, ...] = ()
-    entity: str = ""
 
     @property
     def pages(self) -> tuple[int, ...]:
@@ -139,14 +150,6 @@ def short_hash(*parts: str | int) -> str:
     return key("question writing", *parts)[:16]
 
 
-def prompts_of(assignments: Sequence[Assignment]) -> list[Prompt]:
-    """Return the prompts, in order: what a build will ask, for its cost."""
-    return [assignment.prompt for assignment in assignments]
-
-
-Level = Literal["easy", "medium", "hard"]
-LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
-"""Levels of difficulty; the paper asks for three (section I)."""
 TASKS: tuple[Task, ...] = ("understanding", "reasoning")
 
 
@@ -180,18 +183,6 @@ class Parts(BaseModel):
 def parts_of(language: str) -> Parts:
     """Return the parts of a language's prompts."""
     return read_prompt_file(language, Parts, "ohr.questions.writing.prompts", "prompt for questions", {})
-
-
-class Asked(NamedTuple):
-    """Kind of the questions that are asked for; `entity` is what two passages of different pages share."""
-
-    source: EvidenceSource
-    task: Task
-    level: Level
-    form: Form
-    language: str
-    questions: int
-    entity: str = ""
 
 
 def assigned(
@@ -244,14 +235,4 @@ def joined(first: Candidate, second: Candidate, entity: str) -> Assignment:
 def _assignment(document: str, passages: tuple[Passage, ...], asked: Asked, prompt: Prompt) -> Assignment:
     places = [number for passage in passages for number in (passage.page, passage.start)]
     name = short_hash(document, *places, prompt.system, prompt.user, prompt.opening)
-    return Assignment(
-        id=name,
-        document=document,
-        passages=passages,
-        source=asked.source,
-        task=asked.task,
-        language=asked.language,
-        questions=asked.questions,
-        prompt=replace(prompt, id=name),
-        entity=asked.entity,
-    )
+    return Assignment(name, document, passages, asked, replace(prompt, id=name))

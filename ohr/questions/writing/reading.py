@@ -271,7 +271,7 @@ def candidates_of(
         name = _fault(assignment, item)
         if name:
             names.append(name)
-        elif len(candidates) < assignment.questions:
+        elif len(candidates) < assignment.asked.questions:
             candidate = _candidate(assignment, item, made_by)
             if _on_one_page(assignment, candidate):
                 names.append("evidence of one page")
@@ -299,10 +299,10 @@ def _fault(assignment: Assignment, item: Item) -> str:
         return "cut"
     if normalise(item.question) in _NOTHING or not asked:
         return "no question"
-    if not _copied(assignment.language).isdisjoint({asked, *(letters(quote).text for quote in item.evidence)}):
+    if not _copied(assignment.asked.language).isdisjoint({asked, *(letters(quote).text for quote in item.evidence)}):
         return "copies the example"
     if assignment.parents:
-        named = letters(assignment.entity).text
+        named = letters(assignment.asked.entity).text
         return "names the entity" if named in asked or letters(assignment.parents[0].answers[0]).text in asked else ""
     return "no answer" if normalise(_answer(assignment, item)) in _NOTHING else ""
 
@@ -315,7 +315,7 @@ def _copied(language: str) -> frozenset[str]:
 
 
 def _answer(assignment: Assignment, item: Item) -> str:
-    answers = parts_of(assignment.language).answers
+    answers = parts_of(assignment.asked.language).answers
     return plain(item.answer, answers["and"], (answers["true"], answers["false"]))
 
 
@@ -333,10 +333,10 @@ def _candidate(assignment: Assignment, item: Item, made_by: str) -> Candidate:
         answers=parents[1].answers if parents else (answer,),
         document=assignment.document,
         evidence=tuple(evidence) or tuple(quotes.evidence(quote, wanted) for quote in item.evidence),
-        source=assignment.source,
-        task=assignment.task,
+        source=assignment.asked.source,
+        task=assignment.asked.task,
         answer_form=parents[1].answer_form if parents else form_of(answer, item),
-        language=assignment.language,
+        language=assignment.asked.language,
         origin="joined" if parents else "written",
         made_by=made_by,
         parents=tuple(parent.id for parent in parents),
@@ -354,7 +354,7 @@ def _named(assignment: Assignment, item: Item) -> str:
     answer = letters(_answer(assignment, item)).text
     missing = set(stems(item.about)).isdisjoint(stems(item.question))
     usable = about and about in shown and answer not in about and len(words(item.about)) <= _NAME_WORDS
-    colon = parts_of(assignment.language).answers["colon"]
+    colon = parts_of(assignment.asked.language).answers["colon"]
     return f"{item.about}{colon}{item.question}" if missing and usable and not assignment.parents else item.question
 
 

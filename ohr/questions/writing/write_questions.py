@@ -25,7 +25,6 @@ from ohr.questions.writing.assignments import (
     Wanted,
     assigned,
     joined,
-    prompts_of,
 )
 from ohr.questions.writing.entities import Entities, entities_of
 from ohr.questions.writing.reading import Fault, candidates_of
@@ -132,7 +131,7 @@ class _Planner:
             if assignment is None:
                 del shares[source]
             else:
-                left -= assignment.questions
+                left -= assignment.asked.questions
                 yield assignment
 
     def notes(self) -> Iterator[str]:
@@ -370,7 +369,7 @@ def join(model: Model, candidates: Sequence[Candidate], pages: Pages, settings: 
 
 
 def _ask(model: Model, plan: Plan) -> Written:
-    replies = model.ask(prompts_of(plan.assignments)) if plan.assignments else ()
+    replies = model.ask([assignment.prompt for assignment in plan.assignments]) if plan.assignments else ()
     candidates: dict[str, Candidate] = {}
     faults: list[Fault] = []
     for assignment, completion in zip(plan.assignments, replies, strict=True):

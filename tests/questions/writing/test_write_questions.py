@@ -11,7 +11,7 @@ from ohr.questions.candidate import Candidate, Evidence, Model
 from ohr.questions.candidate_rules import RULES
 from ohr.questions.imports import of_question
 from ohr.questions.verification import verify
-from ohr.questions.writing.assignments import Shares, Wanted, prompts_of
+from ohr.questions.writing.assignments import Shares, Wanted
 from ohr.questions.writing.entities import entities_of
 from ohr.questions.writing.write_questions import join, join_assignments, plan_writing, write
 
@@ -66,11 +66,12 @@ def test_shares_tasks_and_forms_are_those_that_are_wanted(mini):
     wanted = Wanted(total=150, multi_page=0.2, asked_per_question=2, per_prompt=1)
     plan = plan_writing(mini, wanted, 1)
     assert plan.notes == ()
-    assert sum(assignment.questions for assignment in plan.assignments) == 240  # 150 * 2, less the fifth on two pages
-    sources = Counter(assignment.source for assignment in plan.assignments)
+    asked = sum(assignment.asked.questions for assignment in plan.assignments)
+    assert asked == 240  # 150 * 2, less the fifth on two pages
+    sources = Counter(assignment.asked.source for assignment in plan.assignments)
     shares = {"text": 98.4, "table": 64.8, "formula": 36, "chart": 21.6, "reading_order": 19.2}
     assert sources == pytest.approx(shares, abs=1)
-    tasks = Counter(assignment.task for assignment in plan.assignments)
+    tasks = Counter(assignment.asked.task for assignment in plan.assignments)
     assert tasks["reasoning"] / 240 == pytest.approx(0.28, abs=0.02)
     numeric = sum(
         "a number with its unit" in each.prompt.user or "带单位的数字" in each.prompt.user for each in plan.assignments
@@ -88,9 +89,9 @@ def test_assignments_are_spread_over_documents_and_pages(mini):
 
 def test_each_source_is_asked_only_where_the_page_has_it(mini):
     for assignment in plan_writing(mini, Wanted(total=300), 0).assignments:
-        sign = {"table": "tabular", "chart": "<chart>", "formula": "$"}.get(assignment.source, "")
+        sign = {"table": "tabular", "chart": "<chart>", "formula": "$"}.get(assignment.asked.source, "")
         assert all(sign in passage.text for passage in assignment.passages)
-        assert len(assignment.passages) == (2 if assignment.source == "reading_order" else 1)
+        assert len(assignment.passages) == (2 if assignment.asked.source == "reading_order" else 1)
         for passage in assignment.passages:
             page = next(page for page in mini[assignment.document] if page.index == passage.page)
             assert page.text[passage.start :].startswith(passage.text)
@@ -106,14 +107,14 @@ def test_a_larger_build_begins_with_the_assignments_of_a_smaller_one(mini):
 def test_no_prompt_is_planned_twice(mini):
     assignments = plan_writing(mini, Wanted(total=5000), 0).assignments
     assert len({assignment.id for assignment in assignments}) == len(assignments)
-    assert len(set(prompts_of(assignments))) == len(assignments)
+    assert len({assignment.prompt for assignment in assignments}) == len(assignments)
 
 
 def test_no_page_gets_more_questions_than_allowed_and_the_rest_is_noted():
     plan = plan_writing({"a": prose("a", 2), "b": prose("b")}, Wanted(total=100, per_page=5, multi_page=0), 0)
     asked = Counter()
     for assignment in plan.assignments:
-        asked[assignment.document, assignment.pages] += assignment.questions
+        asked[assignment.document, assignment.pages] += assignment.asked.questions
     assert asked == {("a", (0,)): 5, ("a", (1,)): 5, ("b", (0,)): 5}
     assert plan.notes[-1].startswith("the pages have room for 15 questions of the 180 to be asked for")
 
@@ -122,7 +123,7 @@ def test_sources_that_no_page_has_are_noted_and_go_to_the_others():
     plan = plan_writing(
         {"a": prose("a")}, Wanted(total=2, asked_per_question=1, multi_page=0, shares=Shares(chart=0)), 0
     )
-    assert [assignment.source for assignment in plan.assignments] == ["text"]
+    assert [assignment.asked.source for assignment in plan.assignments] == ["text"]
     assert plan.notes == (
         "no page has a table: the 30% of the questions on table go to the other sources",
         "no page has a formula: the 16% of the questions on formula go to the other sources",
@@ -144,7 +145,7 @@ def test_failed_pages_and_empty_pages_are_left_out():
 def test_a_chinese_page_gets_a_chinese_prompt(mini):
     plan = plan_writing({"zh": mini["administration/yunxiu_bus_reform"]}, Wanted(total=10), 0)
     for assignment in plan.assignments:
-        assert assignment.language == "zh"
+        assert assignment.asked.language == "zh"
         assert "请就上面的内容写出两个不同的问题" in assignment.prompt.user
         assert "{shown}" not in assignment.prompt.user and "{source}" not in assignment.prompt.user
 
@@ -179,7 +180,7 @@ def test_settings_that_make_no_sense_are_refused(keys):
 def test_an_only_task_or_form_is_the_only_one(mini):
     wanted = Wanted(total=30, reasoning=1, answer_forms={"List": 1})
     for assignment in plan_writing(mini, wanted, 0).assignments:
-        assert assignment.task == "reasoning"
+        assert assignment.asked.task == "reasoning"
         assert "two to five" in assignment.prompt.user or "两到五个" in assignment.prompt.user
 
 
@@ -206,7 +207,7 @@ def test_all_prompts_are_asked_in_one_call_and_their_replies_become_candidates(m
     written = write(Model("scripted", ask), mini, Wanted(total=30), 0)
     assert len(ask.calls) == 1
     assert list(ask.calls[0]) == [assignment.prompt for assignment in written.assignments]
-    assert len(written.candidates) == sum(assignment.questions for assignment in written.assignments) == 50
+    assert len(written.candidates) == sum(assignment.asked.questions for assignment in written.assignments) == 50
     assert len({candidate.id for candidate in written.candidates}) == 50
     assert {candidate.made_by for candidate in written.candidates} == {"scripted"}
     assert all(passage.start >= 0 for candidate in written.candidates for passage in candidate.evidence)
@@ -238,7 +239,7 @@ def test_without_pages_nothing_is_asked():
 def test_questions_of_one_answer_and_another_question_are_joined():
     plan = join_assignments([WHO, PAID], PAGES, entities_of(PAGES), TWO, 0)
     first = next(assignment for assignment in plan.assignments if assignment.parents)
-    assert (first.parents, first.entity, first.pages) == ((WHO, PAID), "Ina Moss", (0, 1))
+    assert (first.parents, first.asked.entity, first.pages) == ((WHO, PAID), "Ina Moss", (0, 1))
     assert WHO.question in first.prompt.user
     assert PAID.question in first.prompt.user
 
@@ -261,7 +262,7 @@ def test_questions_that_nothing_connects_are_not_joined(second):
 
 def test_passages_of_two_pages_that_share_a_rare_name_are_asked_about_together():
     (assignment,) = join_assignments([], PAGES, entities_of(PAGES), ONE, 0).assignments
-    assert (assignment.source, assignment.entity, assignment.pages) == ("multi", "Ina Moss", (0, 1))
+    assert (assignment.asked.source, assignment.asked.entity, assignment.pages) == ("multi", "Ina Moss", (0, 1))
     assert "Passage A" in assignment.prompt.user
     assert assignment.prompt.opening == '[{"evidence": ["'
 
