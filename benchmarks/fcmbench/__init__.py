@@ -26,12 +26,12 @@ from ohr.files.images import read_image
 from ohr.keys import key
 from ohr.messages.wording import counted, named, shortened
 
-from .conditions import CAPTURES, NORMAL, label_effect
-from .dossiers import Dossiers, read_dossiers, read_texts, truth
-from .layout import SAMPLE, Split, image_folder, question_file
-from .prompting import dossier_prompt
-from .reply_metrics import F1, PARSED
-from .reply_scores import MODES, REPAIRS, Mode
+from .capture_items import CAPTURES, NORMAL, label_effect
+from .dossiers import Dossiers, dossier_prompt, read_dossiers, read_texts, truth
+from .item_files import SAMPLE, Split, fetch, image_folder, question_file
+from .macro_means import aggregates
+from .published_tables import published, tallies
+from .reply_metrics import F1, MODES, PARSED, REPAIRS, Mode
 
 CaptureName = Literal[
     "normal", "off_axis", "uneven_illumination", "specular", "defocus", "small_roi", "secondary_capture",
@@ -145,8 +145,6 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
 
     def aggregates(self) -> Sequence[Aggregate]:
         """Return the scores by task, the overall ones, and ratios of capture conditions to normal captures."""
-        from .aggregates import aggregates
-
         return aggregates(self._dossiers().items.values())
 
     def origin(self, question: Question) -> str:
@@ -170,20 +168,14 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Download the images from the hub, and the small set of questions."""
-        from .fetch import fetch
-
         return fetch(folder, revision)
 
     def verify(self) -> Sequence[Tally]:
         """Count images, and the questions of each set, beside the published counts."""
-        from .copy_counts import tallies
-
         return list(tallies(self._root))
 
     def published(self) -> Sequence[Published]:
         """Return the paper's Tables 4, A5 and A6, and the leaderboard of V1.0."""
-        from .published_tables import published
-
         return published()
 
     @property

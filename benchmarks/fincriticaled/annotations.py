@@ -33,26 +33,20 @@ class Marked:
     """A span that an annotator marked.
 
     Args:
-        start: XPath of the text where it starts.
-        start_offset: characters before it in that text; None where the export has none.
-        end: XPath of the text where it ends.
-        end_offset: characters up to its end in that text; None where the export has none.
-        text: the marked characters.
+        ends: XPaths of the texts where it starts and where it ends.
+        offsets: of its ends in these texts, in characters; None where the export has none.
         label: the first of its labels.
     """
 
-    start: str
-    start_offset: int | None
-    end: str
-    end_offset: int | None
-    text: str
+    ends: tuple[str, str]
+    offsets: tuple[int | None, int | None]
     label: str
 
     def key(self, mode: Mode) -> SpanKey:
         """Return what the span is named by: its XPaths, in `clean` mode with the offsets in them."""
         if mode == "reference":
-            return self.start, self.end
-        return self.start, str(self.start_offset), self.end, str(self.end_offset)
+            return self.ends
+        return self.ends[0], str(self.offsets[0]), self.ends[1], str(self.offsets[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +54,10 @@ class Task:
     """A page with its annotations.
 
     Args:
-        html: the page, without tags of facts.
         annotators: ids of those who annotated it, ascending.
         spans: their spans, by annotator; of one who annotated it twice, those of the last time.
     """
 
-    html: str
     annotators: tuple[int, ...]
     spans: Mapping[int, tuple[Marked, ...]]
 
@@ -186,9 +178,7 @@ def _task(task: object, where: str) -> Task:
         if not isinstance(who, int):
             raise DataError(f"{where}: `completed_by` must be an annotator's number (got {quoted(who)})")
         spans[who] = tuple(_marked(annotation.get("result"), where))
-    data = task.get("data")
-    html = data.get("matched_html") if isinstance(data, dict) else None
-    return Task(str(html or ""), tuple(sorted(spans)), spans)
+    return Task(tuple(sorted(spans)), spans)
 
 
 def _marked(results: object, where: str) -> Iterator[Marked]:
@@ -199,11 +189,5 @@ def _marked(results: object, where: str) -> Iterator[Marked]:
         value: Any = result.get("value") if isinstance(result, dict) and result.get("type") == "labels" else None
         if not isinstance(value, dict) or value.get("start") is None or not value.get("labels"):
             continue
-        yield Marked(
-            start=str(value["start"]),
-            start_offset=value.get("startOffset"),
-            end=str(value.get("end")),
-            end_offset=value.get("endOffset"),
-            text=str(value.get("text", "")),
-            label=str(value["labels"][0]),
-        )
+        ends = str(value["start"]), str(value.get("end"))
+        yield Marked(ends, (value.get("startOffset"), value.get("endOffset")), str(value["labels"][0]))

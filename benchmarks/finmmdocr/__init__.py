@@ -32,10 +32,8 @@ from ohr.registry import choices
 from ..copies import only_mean
 from .from_records import Asked, asked, domain_of, file_faults, label_notes, texts_of
 from .metrics import PAGES
-from .published_numbers import published
-from .records import Protocol, Record
-from .release_files import FILES, page_image_file, texts_file
-from .verify import tallies
+from .published_numbers import published, tallies
+from .release_records import FILES, Protocol, Record, page_image_file, texts_file
 
 SAMPLE = Path(__file__).parent / "sample"
 REPOSITORY = "BUPT-Reasoning-Lab/FinMMDocR"

@@ -9,13 +9,21 @@ from pathlib import Path
 from ohr.contracts import Document, EvidenceSource, Question
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
-from ohr.messages.faults import Fault
+from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import counted, shortened
 
+from .answer_numbers import read_from
 from .grouping import evidence_type, groups, label
-from .literals import read_from
-from .records import Record
-from .release_files import Survey, empty_images, missing_images, named_paths, page_texts, questions_file, survey
+from .release_records import (
+    Record,
+    Survey,
+    empty_images,
+    missing_images,
+    named_paths,
+    page_texts,
+    questions_file,
+    survey,
+)
 
 _SOURCES: Mapping[str, EvidenceSource] = {"text": "text", "table": "table", "chart": "chart", "mix": "multi"}
 
@@ -61,7 +69,8 @@ def asked(root: Path) -> Asked:
 @kept_until_changed()
 def _asked(path: Path, root: Path) -> Asked:
     found = survey(root)
-    found.refuse_errors(path)
+    if found.errors:
+        raise DataError(f"{path}: {'; '.join(sentences(found.errors))}")
     records = {name_of(record): record for record in reversed(found.records)}
     records = {name: records[name] for name in dict.fromkeys(map(name_of, found.records))}
     documents = tuple(

@@ -19,7 +19,7 @@ from PIL import Image
 from pyarrow import parquet
 
 from ohr.benchmarks.finmmdocr import FinMMDocR
-from ohr.benchmarks.finmmdocr.release_files import page_image_file, page_texts, survey
+from ohr.benchmarks.finmmdocr.release_records import page_image_file, page_texts, survey
 from ohr.errors import DataError
 from ohr.report.leaderboard.answers import read_answers, score_answers
 from samples import fcmbench, fincriticaled, finmmdocr, page_corpus, tablequest

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ohr.benchmarks.fcmbench import FcmBench
-from ohr.benchmarks.fcmbench.items import PLACEHOLDER
-from ohr.benchmarks.fcmbench.layout import SAMPLE
-from ohr.benchmarks.fcmbench.prompting import text_prompt
+from ohr.benchmarks.fcmbench.capture_items import PLACEHOLDER
+from ohr.benchmarks.fcmbench.dossiers import text_prompt
+from ohr.benchmarks.fcmbench.item_files import SAMPLE
 from ohr.contracts import Passage
 from ohr.errors import DataError
 from ohr.registry import Registry
@@ -165,6 +165,10 @@ def test_a_folder_without_the_questions_is_named(tmp_path, files, message):
         written(tmp_path, item(), name=name)
     with pytest.raises(DataError, match=message):
         FcmBench(root=tmp_path).check()
+    with pytest.raises(DataError, match=r"nowhere: no such folder"):
+        FcmBench(root=tmp_path / "nowhere").check()
+    with pytest.raises(DataError, match="has no item of these captures and languages"):
+        FcmBench(root=written(tmp_path, item()), captures=("cropped",)).check()
 
 
 def test_the_small_set_comes_first_unless_the_other_is_named(tmp_path):
@@ -174,16 +178,6 @@ def test_the_small_set_comes_first_unless_the_other_is_named(tmp_path):
         FcmBench(root=tmp_path, split="small").check()
     written(tmp_path, item("s"))
     assert [FcmBench(root=tmp_path, split=split).questions()[0].id for split in (None, "full")] == ["s", "f"]
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere: no such folder"):
-        FcmBench(root=tmp_path / "nowhere").check()
-
-
-def test_captures_that_no_item_has_are_refused(tmp_path):
-    with pytest.raises(DataError, match="has no item of these captures and languages"):
-        FcmBench(root=written(tmp_path, item()), captures=("cropped",)).check()
 
 
 @pytest.mark.parametrize(

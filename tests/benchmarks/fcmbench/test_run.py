@@ -10,8 +10,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from ohr.benchmarks.fcmbench import FcmBench
-from ohr.benchmarks.fcmbench.fetch import QUESTIONS, fetch
-from ohr.benchmarks.fcmbench.layout import SAMPLE
+from ohr.benchmarks.fcmbench.item_files import QUESTIONS, SAMPLE, fetch
 from ohr.cli.app import app
 from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError

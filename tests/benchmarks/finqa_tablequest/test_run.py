@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from ohr.benchmarks.finqa_tablequest.loading import SAMPLE
+from ohr.benchmarks.finqa_tablequest.report_questions import SAMPLE
 from ohr.engine.executors.inline import Inline
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
