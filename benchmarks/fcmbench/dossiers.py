@@ -9,8 +9,9 @@ from ohr.contracts import Document, Page, Passage, Question
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import parse_json
-from ohr.messages.wording import quoted
+from ohr.messages.wording import counted, quoted
 
+from ..copies import Copy
 from .capture_items import NORMAL, PLACEHOLDER, Item, robustness_label
 from .item_files import TEXTS, read_items
 
@@ -20,24 +21,18 @@ _OF_A_CERTIFICATE = 3  # parts of a picture's path: person, certificate, file
 
 
 @dataclass(frozen=True, slots=True)
-class Dossiers:
-    """The items of a copy, and their pictures.
+class Dossiers(Copy):
+    """The content of a copy: a document for each applicant and each folder of blank forms, by name.
 
     Args:
         items: those that are kept, by id, in the order of their file.
-        questions: the same as ohr's questions.
-        documents: one for each applicant and each folder of blank forms, by name.
         pictures: paths of each document's pictures, in order: page k is the k-th.
-        places: document and page of each picture.
-        left_out: number of items of other capture conditions or languages.
+        shown: document and page of each picture.
     """
 
     items: Mapping[str, Item]
-    questions: tuple[Question, ...]
-    documents: tuple[Document, ...]
     pictures: Mapping[str, tuple[str, ...]]
-    places: Mapping[str, tuple[str, int]]
-    left_out: int
+    shown: Mapping[str, tuple[str, int]]
 
     def joined_types(self, item: Item, count: int) -> tuple[str, ...] | None:
         """Return the types of the certificates that are put into an item's pictures when `count` sheets join each.
@@ -46,7 +41,7 @@ class Dossiers:
         """
         types: dict[str, None] = {}
         for picture in dict.fromkeys(item.images):
-            others = [other for other in self.pictures[self.places[picture][0]] if other != picture]
+            others = [other for other in self.pictures[self.shown[picture][0]] if other != picture]
             for other in others[:count]:
                 if _certificate(other) is None or robustness_label(other) != NORMAL:
                     return None
@@ -73,18 +68,24 @@ def read_dossiers(path: Path, labels: frozenset[str], languages: frozenset[str])
             pictures[name].add(picture)
             spoken[name].add(item.language)
     ordered = {name: tuple(sorted(pictures[name])) for name in sorted(pictures)}
-    places = {picture: (name, index) for name, pages in ordered.items() for index, picture in enumerate(pages)}
+    shown = {picture: (name, index) for name, pages in ordered.items() for index, picture in enumerate(pages)}
+    notes = []
+    if left_out := len(read) - len(kept):
+        notes.append(f"left out {counted(left_out, 'question')} of other captures or languages")
+    if unknown := sum(item.gold is None for item in kept):
+        notes.append(f"{counted(unknown, 'question')} without a published answer: not scored")
     return Dossiers(
-        items={item.id: item for item in kept},
-        questions=tuple(_question(item, places) for item in kept),
         # an engine that reads Chinese reads English, too
         documents=tuple(
             Document(name, name.partition("/")[0], "zh" if "zh" in spoken[name] else "en", len(pages))
             for name, pages in ordered.items()
         ),
+        questions=tuple(_question(item, shown) for item in kept),
+        places={item.id: f"{path}:{item.line}" for item in kept},
+        notes=tuple(notes),
+        items={item.id: item for item in kept},
         pictures=ordered,
-        places=places,
-        left_out=len(read) - len(kept),
+        shown=shown,
     )
 
 

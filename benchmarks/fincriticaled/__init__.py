@@ -53,13 +53,13 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
         page = self._page(document)
         if index:
             raise DataError(f"{document.name}: no page {index}: a document is one page")
-        return pages_of(self.root).data.image(page)
+        return pages_of(self.root).image(page)
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the page's image, or its HTML; an image that is missing counts by the document's name."""
         page = self._page(document)
         if images:
-            return key("images", document.name, pages_of(self.root).data.image_digest(page))
+            return key("images", document.name, pages_of(self.root).image_digest(page))
         return key("truth", document.name, page.html)
 
     def results(self, folder: Path) -> Mapping[str, Sequence[str]] | None:
@@ -73,11 +73,14 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
             if any(folder.rglob("*.json")):
                 return None
             raise DataError(f"{folder}: holds no pred_<i>.txt, nor a <domain>/<document>.json")
-        found, named = read_predictions(folder), pages_of(self.root).names
+        predictions, pages = read_predictions(folder), pages_of(self.root).by_name
         # an empty prediction is one, unlike a page without any
-        texts = {named[index]: [spaced(text) or "\n"] for index, text in found.items() if index in named}
+        texts = {
+            name: [spaced(predictions[page.index]) or "\n"] for name, page in pages.items() if page.index in predictions
+        }
         if not texts:
-            raise DataError(f"{folder}: none of its {counted(len(found), 'prediction')} is of a page of {self.root}")
+            of_none = f"none of its {counted(len(predictions), 'prediction')} is of a page of {self.root}"
+            raise DataError(f"{folder}: {of_none}")
         return texts
 
     def aggregates(self) -> Sequence[Aggregate]:
@@ -91,7 +94,7 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
 
     def verify(self) -> Sequence[Tally]:
         """Count pages, facts by type, and documents by type, beside the published counts."""
-        return list(protocols.tallies(pages_of(self.root).data))
+        return list(protocols.tallies(pages_of(self.root)))
 
     def published(self) -> Sequence[Published]:
         """Return the tables of the project's page and README."""

@@ -10,8 +10,9 @@ a path, or the image itself in base64.
 import base64
 import binascii
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -60,6 +61,7 @@ Version = Literal["859", "500"]
 
 TABLES = ("raw_input_859.csv", "raw_input.csv")
 HTML_COLUMN = "matched_html"
+DOMAIN = "filings"
 KIND_COLUMNS = ("document_type", "doc_type")
 """Columns that may name the type of a page's document, such as `sec_filings`; the published files have none."""
 
@@ -98,8 +100,18 @@ class GoldPage:
     row: Row = field(repr=False)
     file: str
 
+    @property
+    def domain(self) -> str:
+        """The type of its document, or a name for those of which the table does not say it."""
+        return self.kind or DOMAIN
 
-@dataclass(frozen=True, slots=True)
+    @property
+    def name(self) -> str:
+        """The name of the document that it is."""
+        return f"{self.domain}/{self.index}"
+
+
+@dataclass(frozen=True)
 class DataSet:
     """The pages of a folder.
 
@@ -116,6 +128,11 @@ class DataSet:
     table: Table = field(repr=False)
     image_column: str | None
     faults: tuple[Fault, ...]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, GoldPage]:
+        """The pages by the name of their document."""
+        return {page.name: page for page in self.pages}
 
     def image(self, page: GoldPage) -> Image:
         """Read a page's image, (H, W, 3) RGB.

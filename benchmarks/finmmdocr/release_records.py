@@ -324,18 +324,13 @@ def questions_file(root: Path) -> Path:
     raise DataError(f"{root}: no {' or '.join(FILES)}; FinMMDocR is to be downloaded from its publishers")
 
 
-def texts_file(root: Path, record: Record) -> Path | None:
-    """Return the file of the texts of a document's pages; None where there is none."""
-    return _found(root, record.texts)
-
-
 def page_texts(root: Path, record: Record) -> list[str]:
     """Read the texts of a document's pages, in order.
 
     Raises:
         DataError: the file is missing, is not a JSON list of strings, or has another number of pages.
     """
-    path = _found(root, record.texts)
+    path = find_below(root, record.texts)
     if path is None:
         raise DataError(f"{root / shortened(record.texts)}: no such file ({record.where})")
     texts = _json(path)
@@ -354,26 +349,10 @@ def page_image_file(root: Path, record: Record, index: int) -> Path:
     """
     if not 0 <= index < len(record.images):
         raise DataError(f"{root}: {shortened(record.doc_id)} has no image of page {index + 1} ({record.where})")
-    path = _found(root, record.images[index])
+    path = find_below(root, record.images[index])
     if path is None:
         raise DataError(f"{root / shortened(record.images[index])}: no such file ({record.where})")
     return path
-
-
-def missing_images(root: Path, record: Record) -> list[str]:
-    """List the page images of a document that are not there, as the record names them."""
-    return [path for path in record.images if _found(root, path) is None]
-
-
-def empty_images(root: Path, record: Record) -> list[str]:
-    """List the page images of a document whose files are empty, as the record names them."""
-    files = ((name, _found(root, name)) for name in record.images)
-    return [name for name, path in files if path is not None and not path.stat().st_size]
-
-
-def named_paths(paths: Sequence[str]) -> str:
-    """List the first of some paths; long ones are cut."""
-    return named([shortened(path) for path in paths])
 
 
 def _values(path: Path) -> Iterator[tuple[str, Any]]:
@@ -434,7 +413,7 @@ def _encoding(content: bytes, error: UnicodeDecodeError) -> str:
     return f"not UTF-8 from byte {error.start} on{guess}"
 
 
-def _found(root: Path, path: str) -> Path | None:
+def find_below(root: Path, path: str) -> Path | None:
     """Find a file below the root; records name paths of their authors' machine, whose first folders may differ."""
     parts = [part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in ("/", ".", "..")]
     tails = (root.joinpath(*parts[start:]) for start in range(len(parts)))

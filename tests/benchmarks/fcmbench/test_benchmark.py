@@ -72,7 +72,7 @@ def test_a_document_is_an_applicant_and_a_page_a_picture_that_is_asked_about(sam
 
 def test_a_question_has_its_pictures_in_order_and_the_pages_of_the_first_ones_owner(normal):
     asked = {q.id: q for q in normal.questions()}["con_cnk_001_01"]
-    pictures = [normal._dossiers().pictures[document][index] for document, index in asked.places]
+    pictures = [normal._copy().pictures[document][index] for document, index in asked.places]
     assert [Path(picture).parts[0] for picture in pictures] == ["01-云未然", "01-云未然", "02-石不语", "01-云未然"]
     assert [Path(picture).parts[1] for picture in pictures] == [
         "流水明细",
@@ -89,7 +89,7 @@ def test_a_question_has_its_pictures_in_order_and_the_pages_of_the_first_ones_ow
 
 def test_certificates_have_their_text_under_all_conditions_and_other_pictures_an_unknown_one(sample):
     (applicant,) = [document for document in sample.documents() if document.name == PERSON]
-    held = dict(zip(sample._dossiers().pictures[PERSON], sample.pages(applicant), strict=True))
+    held = dict(zip(sample._copy().pictures[PERSON], sample.pages(applicant), strict=True))
     assert held["01-云未然/流水明细/003_阴影.jpg"].text == held["01-云未然/流水明细/001_正常.jpg"].text != ""
     assert held["01-云未然/组合1/001_正常.jpg"].text == ""
 
@@ -214,7 +214,7 @@ def test_example_pictures_would_be_distorted_too_so_they_are_not_asked_about(nor
 
 
 def test_sheets_that_join_a_picture_are_those_of_the_applicant_by_their_order(normal):
-    first = [Path(picture).parent.name for picture in normal._dossiers().pictures[PERSON][:3]]
+    first = [Path(picture).parent.name for picture in normal._copy().pictures[PERSON][:3]]
     assert first == ["bank_statement", "property_owner_search_report", "warranty_deed"]
     one, two = ("multi_doc", 1 / 3), ("multi_doc", 2 / 3)
     assert under(normal, "inf_ext_002_01", one) == under(normal, "inf_ext_002_01", "watermark")

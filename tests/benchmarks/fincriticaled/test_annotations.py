@@ -40,8 +40,8 @@ def test_spans_are_read_by_annotator_whose_last_annotation_counts_and_other_resu
     given["annotations"].append({"completed_by": 7, "result": [ONE, other, without_place, without_label]})
     given["annotations"].append({"completed_by": {"id": 12, "email": "c@example.org"}, "result": []})
     (read,) = export(given)
-    assert read.annotators == (2, 7, 12)
-    assert {who: [marked.offsets for marked in spans] for who, spans in read.spans.items()} == {
+    assert list(read) == [2, 7, 12]
+    assert {who: [marked.offsets for marked in spans] for who, spans in read.items()} == {
         7: [(0, 1)], 2: [(5, 6)], 12: [],
     }  # fmt: skip
 
