@@ -220,21 +220,6 @@ def test_a_gold_file_that_is_a_pipe_or_has_too_many_facts_in_each_other_is_refus
     assert refused(root).endswith("gold_0.txt: is no file")
 
 
-def test_a_mix_of_versions_is_refused(data):
-    root = data({"raw_input.csv": table(["matched_html"], [PLAIN], [PLAIN]), **gold(TAGGED, OLD)})
-    assert refused(root).startswith(
-        "ROOT/gold_annotation_html: two versions are mixed: gold_1.txt has the tags of 500 pages"
-    )
-
-
-def test_gold_files_of_other_pages_are_refused(data):
-    pages = [f"<p>{word} {word}s of page {word}</p>" for word in ("alpha", "beta", "gamma")]
-    root = data(
-        {"raw_input.csv": table(["matched_html"], *[[page] for page in pages]), **gold(TAGGED, TAGGED, pages[2])}
-    )
-    assert "2 gold files of 3 have another text than their row" in refused(root)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -262,16 +247,24 @@ def test_a_damaged_table_is_refused_with_its_line(data, content, message):
     assert message in refused(data({"raw_input.csv": content, **files}))
 
 
-def test_a_table_without_any_gold_file_is_refused(data):
-    root = data({"raw_input.csv": table(["id", "matched_html"], ["5", "<p>other</p>"]), **gold(TAGGED)})
-    assert refused(root) == "ROOT/raw_input.csv: no row has a gold file in ROOT/gold_annotation_html"
+WORDS = [f"<p>{word} {word}s of page {word}</p>" for word in ("alpha", "beta", "gamma")]
 
 
-def test_two_files_of_one_page_are_refused(data):
-    root = data(
-        {"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(TAGGED), "gold_annotation_html/gold_00.txt": "a"}
-    )
-    assert refused(root).endswith("gold_00.txt: page 0 is in gold_0.txt, too; keep one of the files")
+@pytest.mark.parametrize(
+    ("rows", "files", "message"),
+    [
+        ([[0, PLAIN], [1, PLAIN]], gold(TAGGED, OLD),
+         "ROOT/gold_annotation_html: two versions are mixed: gold_1.txt has the tags of 500 pages"),
+        (list(enumerate(WORDS)), gold(TAGGED, TAGGED, WORDS[2]),
+         "ROOT/gold_annotation_html: 2 gold files of 3 have another text than their row"),
+        ([[5, "<p>other</p>"]], gold(TAGGED),
+         "ROOT/raw_input.csv: no row has a gold file in ROOT/gold_annotation_html"),
+        ([[0, PLAIN]], gold(TAGGED) | {"gold_annotation_html/gold_00.txt": "a"},
+         "ROOT/gold_annotation_html/gold_00.txt: page 0 is in gold_0.txt, too; keep one of the files"),
+    ],
+)  # fmt: skip
+def test_gold_files_that_do_not_fit_their_table_are_refused(data, rows, files, message):
+    assert refused(data({"raw_input.csv": table(["id", "matched_html"], *rows), **files})).startswith(message)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_column(data):

@@ -13,7 +13,6 @@ from .conftest import picture, write_image, write_pdf
 
 
 def pages(own, **keys):
-    own.ask({"question": "?"})
     return {document.name: document.pages for document in own.benchmark(**keys).documents()}
 
 
@@ -32,7 +31,6 @@ def test_pdfs_image_folders_and_single_images_are_documents(own):
 def test_pages_of_an_image_folder_come_in_natural_order(own):
     for number in (10, 2, 1):
         write_image(own.root / f"scans/c/{number}.png", f"page {number}")
-    own.ask({"question": "?"})
     benchmark = own.benchmark()
     (document,) = benchmark.documents()
     for index, number in enumerate((1, 2, 10)):
@@ -42,7 +40,6 @@ def test_pages_of_an_image_folder_come_in_natural_order(own):
 def test_frames_of_a_tiff_file_are_pages(own):
     write_image(own.root / "fax/1.tiff", "one", "two")
     write_image(own.root / "fax/2.png", "three")
-    own.ask({"question": "?"})
     benchmark = own.benchmark()
     (document,) = benchmark.documents()
     assert [benchmark.page_image(document, i).shape for i in range(3)] == [
@@ -56,7 +53,6 @@ def test_frames_of_a_tiff_file_are_pages(own):
 def test_a_damaged_image_fails_alone(own, content):
     write_image(own.root / "c/1.png", "good")
     (own.root / "c/2.png").write_bytes(content)
-    own.ask({"question": "?"})
     benchmark = own.benchmark()
     (document,) = benchmark.documents()
     assert document.pages == 2
@@ -101,7 +97,6 @@ def test_a_folder_without_documents_is_refused(own, content):
         own.root.rmdir()
     for name, data in (content or {}).items():
         (own.root / name).write_bytes(data)
-    own.ask({"question": "?"})
     with pytest.raises(DataError, match="no such folder" if content is None else "holds no readable PDF"):
         own.benchmark().check()
 
@@ -109,7 +104,6 @@ def test_a_folder_without_documents_is_refused(own, content):
 def test_two_documents_of_one_name_are_refused(own):
     write_pdf(own.root / "a.pdf", "x")
     write_image(own.root / "a.png", "x")
-    own.ask({"question": "?"})
     with pytest.raises(DataError, match="two documents are named 'documents/a'"):
         own.benchmark().documents()
 
@@ -149,7 +143,6 @@ def test_a_file_whose_name_cannot_be_written_is_left_out_with_a_note(own, name, 
 def test_a_page_is_read_without_a_look_at_every_file(own, monkeypatch):
     for number in range(3):
         write_image(own.root / f"{number}.png", "page")
-    own.ask({"question": "?"})
     benchmark = own.benchmark()
     document = benchmark.documents()[0]
     monkeypatch.setattr(Path, "rglob", lambda *_: pytest.fail("the folder was searched"))
@@ -164,7 +157,6 @@ def test_files_that_nothing_takes_are_listed(own):
         (own.root / name).write_bytes(b"x")
     (own.root / "truth/documents").mkdir(parents=True)
     (own.root / "truth/documents/a.json").write_text("[]")
-    own.ask({"question": "?"})
     (note,) = [line for line in own.benchmark(ground_truth=own.root / "truth").notes() if "left out" in line]
     assert "2 files that cannot be read as a PDF or an image: letter/2.heic, notes.docx" in note
 
@@ -175,7 +167,6 @@ def test_a_page_that_is_missing_is_a_warning_and_the_others_are_truth(own):
     entry = content.index(b"xref\n0 10\n") + len(b"xref\n0 10\n") + 20 * 7  # of the second page
     content[entry : entry + 20] = b"0000000000 00000 f \n"
     path.write_bytes(bytes(content))
-    own.ask({"question": "?"})
     benchmark = own.benchmark(ground_truth="text_layer")
     (document,) = benchmark.documents()
     assert {page.index: page.text for page in benchmark.pages(document)} == {0: "herrings", 2: "lanterns"}
