@@ -23,10 +23,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ohr.benchmarks.fcmbench.conditions import CAPTURES
-from ohr.benchmarks.fcmbench.items import SUBTASKS
-from ohr.benchmarks.fcmbench.json_lines import read_items
-from ohr.benchmarks.fcmbench.layout import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS
+from ohr.benchmarks.fcmbench.capture_items import CAPTURES, SUBTASKS
+from ohr.benchmarks.fcmbench.item_files import CANNED, IMAGES, ITEMS, REPLIES, SAMPLE, TEXTS, read_items
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.registry import Registry

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.benchmarks.fincriticaled.facts import TYPES, extract_entities, strip_entity_tags
-from ohr.benchmarks.fincriticaled.texts import parse, seen_text, strip_html_tags
+from ohr.benchmarks.fincriticaled.page_texts import parse, seen_text, strip_html_tags
 
 from . import BENCHMARKS, folder_to_write, put, small_png, texts_of_pages, typeset
 

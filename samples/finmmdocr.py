@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from ohr.benchmarks.finmmdocr.literals import numbers_in
+from ohr.benchmarks.finmmdocr.answer_numbers import numbers_in
 
 from . import BENCHMARKS, NOTO, as_json, as_lines, folder_to_write, put, read_yaml, texts_of_pages, typeset
 

@@ -12,10 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ohr.benchmarks.fcmbench import FcmBench
-from ohr.benchmarks.fcmbench.items import TASKS
-from ohr.benchmarks.fcmbench.layout import REPLIES, SAMPLE
-from ohr.benchmarks.fcmbench.reply_metrics import F1, PARSED
-from ohr.benchmarks.fcmbench.reply_scores import CLEAN, MODES, REFERENCE, REPAIRS, Repair
+from ohr.benchmarks.fcmbench.capture_items import TASKS
+from ohr.benchmarks.fcmbench.item_files import REPLIES, SAMPLE
+from ohr.benchmarks.fcmbench.reply_metrics import CLEAN, F1, MODES, PARSED, REFERENCE, REPAIRS, Repair
 from ohr.report.leaderboard.answers import AnswerScore, read_answers, score_answers
 
 

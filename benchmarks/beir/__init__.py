@@ -11,10 +11,9 @@ from ohr.errors import DataError
 from ohr.keys import key
 
 from ..copies import CopyBenchmark
-from .corpus import Corpus
-from .fetch import DOCUMENTS_AND_QUERIES
-from .layout import SAMPLE
-from .loading import DataSet, corpus_of, load
+from .corpus_lines import Corpus
+from .data_set import SAMPLE, DataSet, corpus_of, load
+from .fetch import DOCUMENTS_AND_QUERIES, fetch
 from .rendering import Font, check_font, render, rendered_from
 
 PROTOCOL = ScoringProtocol(
@@ -89,8 +88,6 @@ class Beir(CopyBenchmark, kind="beir"):
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:
         """Download a data set from the hub, check it, and write it in BEIR's layout."""
-        from .fetch import fetch
-
         return fetch(folder, revision, name)
 
     def verify(self) -> Sequence[Tally]:

@@ -14,7 +14,7 @@ from ohr.errors import DataError
 from ohr.files import hub
 from ohr.messages.wording import counted, named
 
-from .layout import splits
+from .data_set import splits
 
 DOCUMENTS_AND_QUERIES = {
     "arguana": (8_674, 1_406),

@@ -15,7 +15,6 @@ from ohr.contracts import (
     Page,
     Passage,
     Published,
-    PublishedBenchmark,
     Question,
     ScoringProtocol,
     Tally,
@@ -26,12 +25,13 @@ from ohr.files.images import read_image
 from ohr.keys import key
 from ohr.messages.wording import counted, named, shortened
 
-from .conditions import CAPTURES, NORMAL, label_effect
-from .dossiers import Dossiers, read_dossiers, read_texts, truth
-from .layout import SAMPLE, Split, image_folder, question_file
-from .prompting import dossier_prompt
-from .reply_metrics import F1, PARSED
-from .reply_scores import MODES, REPAIRS, Mode
+from ..copies import CopyBenchmark
+from .capture_items import CAPTURES, NORMAL, label_effect
+from .dossiers import Dossiers, dossier_prompt, read_dossiers, read_texts, truth
+from .item_files import SAMPLE, Split, fetch, image_folder, question_file
+from .macro_means import aggregates
+from .published_tables import published, tallies
+from .reply_metrics import F1, MODES, PARSED, REPAIRS, Mode
 
 CaptureName = Literal[
     "normal", "off_axis", "uneven_illumination", "specular", "defocus", "small_roi", "secondary_capture",
@@ -43,7 +43,7 @@ Language = Literal["zh", "en"]
 _PROMPT = "ohr.benchmarks.fcmbench:question"
 
 
-class FcmBench(PublishedBenchmark, kind="fcmbench"):
+class FcmBench(CopyBenchmark, kind="fcmbench"):
     """FCMBench V1.1 (Yang et al., arXiv:2601.00150), vision-language track: its questions and, if any, its images.
 
     A document is an applicant, its pages are the pictures that the questions show. The published protocol shows a model
@@ -83,21 +83,13 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
             metric_fields={F1: {"repairs": repairs}},
         )
 
-    def check(self) -> None:
-        """Refuse a folder without questions, and questions that are wrong."""
-        self._dossiers()
-
-    def documents(self) -> Sequence[Document]:
-        """List the applicants and the folders of blank forms, by name; no image is needed."""
-        return self._dossiers().documents
-
     def pages(self, document: Document) -> Sequence[Page]:
         """Read what the certificates say, where the copy has texts; the published one has none."""
-        return truth(document.name, self._dossiers().pictures[document.name], read_texts(self._file))
+        return truth(document.name, self._copy().pictures[document.name], read_texts(self._file))
 
     def page_image(self, document: Document, index: int) -> Image:
         """Read a picture, upright as the camera was held."""
-        pictures = self._dossiers().pictures[document.name]
+        pictures = self._copy().pictures[document.name]
         if not 0 <= index < len(pictures):
             raise DataError(
                 f"{document.name}: no page {index}: it has {counted(len(pictures), 'page')}, counted from 0"
@@ -108,13 +100,9 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
             raise DataError(f"{self._root}: has no image {picture}; `ohr data get fcmbench` fetches the images")
         return read_image(folder / pictures[index])
 
-    def questions(self) -> Sequence[Question]:
-        """List the items; one without a gold has no accepted answer, and no score."""
-        return self._dossiers().questions
-
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the pictures, or the text of the certificates; an absent picture counts by its name."""
-        pictures = self._dossiers().pictures[document.name]
+        pictures = self._copy().pictures[document.name]
         if images:
             folder = self._images()
             paths = [folder / picture if folder else None for picture in pictures]
@@ -127,14 +115,14 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
 
         The example pictures of `doc_cla_002` must stay as they are, but noise acts on all pages: it is not asked.
         """
-        item = self._dossiers().items[question.id]
+        item = self._copy().items[question.id]
         acting = [noise for noise in noises if getattr(noise, noise.knob)]
         if not acting or item.gold is None:
             return question
         if item.subtask.endswith("doc_cla_002"):
             return None
         sheets = max(noise.joined for noise in acting)
-        joined = self._dossiers().joined_types(item, sheets) if sheets else ()
+        joined = self._copy().joined_types(item, sheets) if sheets else ()
         gold = label_effect(item, [noise.kind for noise in acting], joined)
         return None if gold is None else replace(question, answers=(gold,))
 
@@ -145,45 +133,29 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
 
     def aggregates(self) -> Sequence[Aggregate]:
         """Return the scores by task, the overall ones, and ratios of capture conditions to normal captures."""
-        from .aggregates import aggregates
-
-        return aggregates(self._dossiers().items.values())
-
-    def origin(self, question: Question) -> str:
-        """Name the file and line of a question."""
-        return f"{self._file}:{self._dossiers().items[question.id].line}"
+        return aggregates(self._copy().items.values())
 
     def notes(self) -> Sequence[str]:
         """Report what is left out, and which images are missing."""
-        dossiers = self._dossiers()
-        lines = [f"questions of {self._file.name}, protocol {self.protocol}"]
-        if dossiers.left_out:
-            lines.append(f"left out {counted(dossiers.left_out, 'question')} of other captures or languages")
-        if unknown := sum(item.gold is None for item in dossiers.items.values()):
-            lines.append(f"{counted(unknown, 'question')} without a published answer: not scored")
+        dossiers = self._copy()
+        lines = [f"questions of {self._file.name}, protocol {self.protocol}", *dossiers.notes]
         folder = self._images()
         if folder is None:
             return [*lines, "no images: answers can be scored, but pages cannot be read"]
-        missing = [picture for picture in dossiers.places if not (folder / picture).is_file()]
+        missing = [picture for picture in dossiers.shown if not (folder / picture).is_file()]
         return [*lines, *([f"{counted(len(missing), 'missing image')}: {named(missing)}"] if missing else [])]
 
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Download the images from the hub, and the small set of questions."""
-        from .fetch import fetch
-
         return fetch(folder, revision)
 
     def verify(self) -> Sequence[Tally]:
         """Count images, and the questions of each set, beside the published counts."""
-        from .copy_counts import tallies
-
         return list(tallies(self._root))
 
     def published(self) -> Sequence[Published]:
         """Return the paper's Tables 4, A5 and A6, and the leaderboard of V1.0."""
-        from .published_tables import published
-
         return published()
 
     @property
@@ -194,10 +166,10 @@ class FcmBench(PublishedBenchmark, kind="fcmbench"):
     def _file(self) -> Path:
         return question_file(self._root, self.split)
 
-    def _dossiers(self) -> Dossiers:
+    def _copy(self) -> Dossiers:
         known = {"normal": NORMAL} | {kind: capture.label for kind, capture in CAPTURES.items()}
         labels = frozenset(known[name] for name in self.captures or known)
         return read_dossiers(self._file, labels, frozenset(self.languages))
 
     def _images(self) -> Path | None:
-        return image_folder(self._root, self._dossiers().places)
+        return image_folder(self._root, self._copy().shown)

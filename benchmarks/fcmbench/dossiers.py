@@ -1,20 +1,19 @@
-"""Documents of FCMBench: one for each applicant, whose pages are the pictures of the applicant's certificates."""
+"""Documents of FCMBench: one for each applicant, whose pages are pictures of certificates; and prompts."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from ohr.contracts import Document, Page, Question
+from ohr.contracts import Document, Page, Passage, Question
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import parse_json
-from ohr.messages.wording import quoted
+from ohr.messages.wording import counted, quoted
 
-from .conditions import NORMAL, robustness_label
-from .items import Item
-from .json_lines import read_items
-from .layout import TEXTS
+from ..copies import Copy
+from .capture_items import NORMAL, PLACEHOLDER, Item, robustness_label
+from .item_files import TEXTS, read_items
 
 APPLICANTS, FORMS = "applicants", "forms"
 """Domains: pictures of certificates, and blank forms, which items show as examples."""
@@ -22,24 +21,18 @@ _OF_A_CERTIFICATE = 3  # parts of a picture's path: person, certificate, file
 
 
 @dataclass(frozen=True, slots=True)
-class Dossiers:
-    """The items of a copy, and their pictures.
+class Dossiers(Copy):
+    """The content of a copy: a document for each applicant and each folder of blank forms, by name.
 
     Args:
         items: those that are kept, by id, in the order of their file.
-        questions: the same as ohr's questions.
-        documents: one for each applicant and each folder of blank forms, by name.
         pictures: paths of each document's pictures, in order: page k is the k-th.
-        places: document and page of each picture.
-        left_out: number of items of other capture conditions or languages.
+        shown: document and page of each picture.
     """
 
     items: Mapping[str, Item]
-    questions: tuple[Question, ...]
-    documents: tuple[Document, ...]
     pictures: Mapping[str, tuple[str, ...]]
-    places: Mapping[str, tuple[str, int]]
-    left_out: int
+    shown: Mapping[str, tuple[str, int]]
 
     def joined_types(self, item: Item, count: int) -> tuple[str, ...] | None:
         """Return the types of the certificates that are put into an item's pictures when `count` sheets join each.
@@ -48,7 +41,7 @@ class Dossiers:
         """
         types: dict[str, None] = {}
         for picture in dict.fromkeys(item.images):
-            others = [other for other in self.pictures[self.places[picture][0]] if other != picture]
+            others = [other for other in self.pictures[self.shown[picture][0]] if other != picture]
             for other in others[:count]:
                 if _certificate(other) is None or robustness_label(other) != NORMAL:
                     return None
@@ -75,18 +68,24 @@ def read_dossiers(path: Path, labels: frozenset[str], languages: frozenset[str])
             pictures[name].add(picture)
             spoken[name].add(item.language)
     ordered = {name: tuple(sorted(pictures[name])) for name in sorted(pictures)}
-    places = {picture: (name, index) for name, pages in ordered.items() for index, picture in enumerate(pages)}
+    shown = {picture: (name, index) for name, pages in ordered.items() for index, picture in enumerate(pages)}
+    notes = []
+    if left_out := len(read) - len(kept):
+        notes.append(f"left out {counted(left_out, 'question')} of other captures or languages")
+    if unknown := sum(item.gold is None for item in kept):
+        notes.append(f"{counted(unknown, 'question')} without a published answer: not scored")
     return Dossiers(
-        items={item.id: item for item in kept},
-        questions=tuple(_question(item, places) for item in kept),
         # an engine that reads Chinese reads English, too
         documents=tuple(
             Document(name, name.partition("/")[0], "zh" if "zh" in spoken[name] else "en", len(pages))
             for name, pages in ordered.items()
         ),
+        questions=tuple(_question(item, shown) for item in kept),
+        places={item.id: f"{path}:{item.line}" for item in kept},
+        notes=tuple(notes),
+        items={item.id: item for item in kept},
         pictures=ordered,
-        places=places,
-        left_out=len(read) - len(kept),
+        shown=shown,
     )
 
 
@@ -162,3 +161,44 @@ def truth(document: str, pictures: Sequence[str], texts: Mapping[str, str]) -> l
     """
     known = (texts.get(picture, texts.get(_certificate(picture) or "", "")) for picture in pictures if texts)
     return [Page(document, index, text) for index, text in enumerate(known)]
+
+
+def text_prompt(question: str, texts: Sequence[str]) -> str:
+    """Replace the k-th placeholder of a question by `[Image k]`, a line break and the k-th text.
+
+    What follows a placeholder on its line moves to a line of its own, so that it is not read as part of the text.
+
+    Raises:
+        ValueError: there are more or fewer texts than placeholders.
+    """
+    places = list(PLACEHOLDER.finditer(question))
+    if len(places) != len(texts):
+        raise ValueError(f"{len(places)} placeholders, but {len(texts)} texts")
+    parts: list[str] = []
+    end = 0
+    for number, (place, text) in enumerate(zip(places, texts, strict=True), start=1):
+        parts += [question[end : place.start()], f"[Image {number}]\n{text}"]
+        end = place.end()
+        if end < len(question) and question[end] != "\n":
+            parts.append("\n")
+    return "".join((*parts, question[end:]))
+
+
+def dossier_prompt(question: str, places: Sequence[tuple[str, int]], passages: Sequence[Passage]) -> str:
+    """Put passages into a question: under the placeholder of their page, and those of other pages after the question.
+
+    A placeholder whose page was not read, or not retrieved, has an empty text.
+
+    Args:
+        question: with as many placeholders as `places`.
+        places: document and page of each.
+        passages: those of one page are joined in their order.
+    """
+    texts = ["\n".join(_of_page(place, passages)) for place in places]
+    others = [passage.text for passage in passages if not set(passage.pages) & set(places)]
+    return "\n\n".join((text_prompt(question, texts), *(f"[Other image]\n{text}" for text in others)))
+
+
+def _of_page(place: tuple[str, int], passages: Sequence[Passage]) -> list[str]:
+    """List the texts of a page once each: an item may show one picture twice."""
+    return list(dict.fromkeys(passage.text for passage in passages if place in passage.pages))

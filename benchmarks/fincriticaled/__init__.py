@@ -8,15 +8,18 @@ from pydantic import Field
 
 from ohr.contracts import Aggregate, Document, Image, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
+from ohr.files import hub
 from ohr.keys import key
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 
 from ..copies import Copy, CopyBenchmark
 from . import protocols
-from .loading import load, pages_of
+from .fact_questions import load, pages_of
+from .page_texts import spaced
 from .protocols import Protocol
-from .release_files import GoldPage, read_predictions
-from .texts import spaced
+from .release_files import TABLES, GoldPage, read_predictions, table_in
+
+REPOSITORY = "TheFinAI/FinCriticalED"
 
 
 class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
@@ -50,13 +53,13 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
         page = self._page(document)
         if index:
             raise DataError(f"{document.name}: no page {index}: a document is one page")
-        return pages_of(self.root).data.image(page)
+        return pages_of(self.root).image(page)
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the page's image, or its HTML; an image that is missing counts by the document's name."""
         page = self._page(document)
         if images:
-            return key("images", document.name, pages_of(self.root).data.image_digest(page))
+            return key("images", document.name, pages_of(self.root).image_digest(page))
         return key("truth", document.name, page.html)
 
     def results(self, folder: Path) -> Mapping[str, Sequence[str]] | None:
@@ -70,11 +73,14 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
             if any(folder.rglob("*.json")):
                 return None
             raise DataError(f"{folder}: holds no pred_<i>.txt, nor a <domain>/<document>.json")
-        found, named = read_predictions(folder), pages_of(self.root).names
+        predictions, pages = read_predictions(folder), pages_of(self.root).by_name
         # an empty prediction is one, unlike a page without any
-        texts = {named[index]: [spaced(text) or "\n"] for index, text in found.items() if index in named}
+        texts = {
+            name: [spaced(predictions[page.index]) or "\n"] for name, page in pages.items() if page.index in predictions
+        }
         if not texts:
-            raise DataError(f"{folder}: none of its {counted(len(found), 'prediction')} is of a page of {self.root}")
+            of_none = f"none of its {counted(len(predictions), 'prediction')} is of a page of {self.root}"
+            raise DataError(f"{folder}: {of_none}")
         return texts
 
     def aggregates(self) -> Sequence[Aggregate]:
@@ -84,21 +90,15 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
         """Download the data set from the hub, check it and unpack it."""
-        from .fetch import fetch
-
-        return fetch(folder, revision)
+        return fetched(folder, revision)
 
     def verify(self) -> Sequence[Tally]:
         """Count pages, facts by type, and documents by type, beside the published counts."""
-        from .verify import tallies
-
-        return list(tallies(pages_of(self.root).data))
+        return list(protocols.tallies(pages_of(self.root)))
 
     def published(self) -> Sequence[Published]:
         """Return the tables of the project's page and README."""
-        from .published_tables import published
-
-        return published()
+        return protocols.published()
 
     def _copy(self) -> Copy:
         return load(self.root, as_published=self.protocol == "reference")
@@ -108,3 +108,14 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
         if page is None:
             raise DataError(f"{self.root}: there is no page {document.name}")
         return page
+
+
+def fetched(folder: Path, revision: str | None = None, *, endpoint: str | None = None) -> Sequence[str]:
+    """Download the data set into a folder as `ohr.files.hub.fetch` does, and return lines to print."""
+    files = hub.fetch(REPOSITORY, folder, revision, endpoint=endpoint)
+    root = hub.root_below(folder, lambda path: table_in(path) is not None)
+    if root is None:  # the layout on the hub was never seen by this project
+        there = named(sorted(files.files))
+        absent = f"no {' or '.join(TABLES)} among them ({there}): put one together as the docs of fincriticaled say"
+        return [files.line, absent]
+    return [files.line, f"root: {root}"]

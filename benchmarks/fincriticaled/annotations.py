@@ -33,45 +33,24 @@ class Marked:
     """A span that an annotator marked.
 
     Args:
-        start: XPath of the text where it starts.
-        start_offset: characters before it in that text; None where the export has none.
-        end: XPath of the text where it ends.
-        end_offset: characters up to its end in that text; None where the export has none.
-        text: the marked characters.
+        ends: XPaths of the texts where it starts and where it ends.
+        offsets: of its ends in these texts, in characters; None where the export has none.
         label: the first of its labels.
     """
 
-    start: str
-    start_offset: int | None
-    end: str
-    end_offset: int | None
-    text: str
+    ends: tuple[str, str]
+    offsets: tuple[int | None, int | None]
     label: str
 
     def key(self, mode: Mode) -> SpanKey:
         """Return what the span is named by: its XPaths, in `clean` mode with the offsets in them."""
         if mode == "reference":
-            return self.start, self.end
-        return self.start, str(self.start_offset), self.end, str(self.end_offset)
+            return self.ends
+        return self.ends[0], str(self.offsets[0]), self.ends[1], str(self.offsets[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A page with its annotations.
-
-    Args:
-        html: the page, without tags of facts.
-        annotators: ids of those who annotated it, ascending.
-        spans: their spans, by annotator; of one who annotated it twice, those of the last time.
-    """
-
-    html: str
-    annotators: tuple[int, ...]
-    spans: Mapping[int, tuple[Marked, ...]]
-
-    def labels(self, mode: Mode) -> dict[int, dict[SpanKey, str]]:
-        """Return the label of each span by annotator; of two spans of the same name the last one's."""
-        return {who: {span.key(mode): span.label for span in self.spans[who]} for who in self.annotators}
+Task = Mapping[int, tuple[Marked, ...]]
+"""The spans of a page by annotator, ascending; of one who annotated it twice, those of the last time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +101,8 @@ def agreement(tasks: Sequence[Task], annotators: int, mode: Mode = "clean") -> A
     Edge cases: nan where there is no such task, or nobody marked anything.
     """
     known = tasks[:REFERENCE_TASKS] if mode == "reference" else tasks
-    used = [task for task in known if len(task.annotators) == annotators]
-    ratings = [row for task in used for row in _items(task.labels(mode), task.annotators)]
+    used = [task for task in known if len(task) == annotators]
+    ratings = [row for task in used for row in _items(task, mode)]
     table = list(zip(*ratings, strict=True))
     labels = sorted({label for row in ratings for label in row} | {OUTSIDE})
     return Agreement(
@@ -146,7 +125,7 @@ def agreement_note(path: Path) -> Iterator[str]:
     except DataError as error:
         yield f"{error}; so the annotators are not compared"
         return
-    annotators = Counter(len(task.annotators) for task in tasks).most_common(1)
+    annotators = Counter(len(task) for task in tasks).most_common(1)
     if not annotators or annotators[0][0] < 2:
         yield f"{path.name}: no two annotators of one page, so they are not compared"
         return
@@ -159,18 +138,20 @@ def agreement_note(path: Path) -> Iterator[str]:
     )
 
 
-def _items(labels: Mapping[int, Mapping[SpanKey, str]], annotators: Sequence[int]) -> list[tuple[str, ...]]:
-    """Return each span that one of the annotators marked as a row of all their labels."""
-    spans = sorted({span for annotator in annotators for span in labels[annotator]})
-    return [tuple(labels[annotator].get(span, OUTSIDE) for annotator in annotators) for span in spans]
+def _items(task: Task, mode: Mode) -> list[tuple[str, ...]]:
+    """Return each span that an annotator marked as a row of all their labels; of two of one name the last one's."""
+    labels = [{span.key(mode): span.label for span in spans} for spans in task.values()]
+    return [
+        tuple(known.get(key, OUTSIDE) for known in labels) for key in sorted({key for known in labels for key in known})
+    ]
 
 
 def _pairs(tasks: Sequence[Task], mode: Mode) -> Iterator[tuple[tuple[int, int], float]]:
     """Yield the kappa of each pair of annotators, over the spans that anybody marked in the tasks of both."""
     rows: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
     for task in tasks:
-        for row in _items(task.labels(mode), task.annotators):
-            for (first, a), (second, b) in combinations(zip(task.annotators, row, strict=True), 2):
+        for row in _items(task, mode):
+            for (first, a), (second, b) in combinations(zip(task, row, strict=True), 2):
                 rows[first, second].append((a, b))
     for pair, found in sorted(rows.items()):
         yield pair, cohen_kappa(*zip(*found, strict=True))
@@ -186,9 +167,7 @@ def _task(task: object, where: str) -> Task:
         if not isinstance(who, int):
             raise DataError(f"{where}: `completed_by` must be an annotator's number (got {quoted(who)})")
         spans[who] = tuple(_marked(annotation.get("result"), where))
-    data = task.get("data")
-    html = data.get("matched_html") if isinstance(data, dict) else None
-    return Task(str(html or ""), tuple(sorted(spans)), spans)
+    return dict(sorted(spans.items()))
 
 
 def _marked(results: object, where: str) -> Iterator[Marked]:
@@ -199,11 +178,5 @@ def _marked(results: object, where: str) -> Iterator[Marked]:
         value: Any = result.get("value") if isinstance(result, dict) and result.get("type") == "labels" else None
         if not isinstance(value, dict) or value.get("start") is None or not value.get("labels"):
             continue
-        yield Marked(
-            start=str(value["start"]),
-            start_offset=value.get("startOffset"),
-            end=str(value.get("end")),
-            end_offset=value.get("endOffset"),
-            text=str(value.get("text", "")),
-            label=str(value["labels"][0]),
-        )
+        ends = str(value["start"]), str(value.get("end"))
+        yield Marked(ends, (value.get("startOffset"), value.get("endOffset")), str(value["labels"][0]))

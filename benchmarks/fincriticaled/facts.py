@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ohr.errors import DataError
 
-from .texts import BREAKS, parse, placed_text
+from .page_texts import BREAKS, parse, placed_text
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

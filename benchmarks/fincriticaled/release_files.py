@@ -3,30 +3,65 @@
 The layout is that of https://huggingface.co/datasets/TheFinAI/FinCriticalED and of the published code: a table
 `raw_input_859.csv` or `raw_input.csv`, in the folder or in its `data`; beside it `gold_annotation_html/gold_{i}.txt`;
 and `results/{model}_zero-shot/pred_{i}.txt`. `i` is the number of the row, from 0. A part of a table needs a column
-`id`, which then is `i`. The columns are detected: the data set's own description names others.
+`id`, which then is `i`. The columns are detected: the data set's own description names others. A cell with an image is
+a path, or the image itself in base64.
 """
 
+import base64
+import binascii
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
 from ohr.contracts import Image
 from ohr.errors import DataError
+from ohr.files.digests import input_digest
+from ohr.files.images import image_of, read_image
 from ohr.files.json_input import whole_number
+from ohr.files.names import is_file
 from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, quoted
 
-from ..fincriticaled import pictures
+from .csv_rows import Row, Table, open_table
 from .facts import TYPES, refuse_deep, strip_entity_tags
-from .rows import Row, Table, open_table
+
+IMAGE_COLUMNS = ("image_path", "image", "data.image")
+"""Columns that may have the image; the first one of the table is used."""
+
+_BASE64 = ("data:", "iVBORw0KGgo", "/9j/", "R0lGOD", "SUkq", "TU0AK", "UklGR")
+"""How a data URI starts, and PNG, JPEG, GIF, TIFF and WebP in base64."""
+
+
+def _is_there(table: Path, cell: str) -> bool:
+    """Report whether a cell of a table holds an image, or names a file that exists."""
+    return cell.startswith(_BASE64) or is_file(_image_path(table, cell))
+
+
+def _image_path(table: Path, cell: str) -> Path:
+    """Return the path of an image: relative to the table's folder if it is there, else to the one above."""
+    beside = table.parent / cell
+    return beside if is_file(beside) else table.parent.parent / cell
+
+
+def _decoded(cell: str, where: str) -> Image:
+    """Decode an image in base64, with or without the beginning of a data URI."""
+    try:
+        content = base64.b64decode("".join(cell.partition(",")[2].split() or cell.split()), validate=True)
+    except binascii.Error as error:
+        raise DataError(f"{where}: the image is damaged base64: {error}") from None
+    return image_of(content, f"{where}: the image")
+
 
 Version = Literal["859", "500"]
 """The data set's number of pages: 859 with five types of facts, or 500 with numbers and dates (arXiv v1)."""
 
 TABLES = ("raw_input_859.csv", "raw_input.csv")
 HTML_COLUMN = "matched_html"
+DOMAIN = "filings"
 KIND_COLUMNS = ("document_type", "doc_type")
 """Columns that may name the type of a page's document, such as `sec_filings`; the published files have none."""
 
@@ -65,8 +100,18 @@ class GoldPage:
     row: Row = field(repr=False)
     file: str
 
+    @property
+    def domain(self) -> str:
+        """The type of its document, or a name for those of which the table does not say it."""
+        return self.kind or DOMAIN
 
-@dataclass(frozen=True, slots=True)
+    @property
+    def name(self) -> str:
+        """The name of the document that it is."""
+        return f"{self.domain}/{self.index}"
+
+
+@dataclass(frozen=True)
 class DataSet:
     """The pages of a folder.
 
@@ -84,6 +129,11 @@ class DataSet:
     image_column: str | None
     faults: tuple[Fault, ...]
 
+    @cached_property
+    def by_name(self) -> Mapping[str, GoldPage]:
+        """The pages by the name of their document."""
+        return {page.name: page for page in self.pages}
+
     def image(self, page: GoldPage) -> Image:
         """Read a page's image, (H, W, 3) RGB.
 
@@ -92,12 +142,20 @@ class DataSet:
         """
         where = f"{self.table.path}:{page.row.line}"
         if self.image_column is None:
-            raise DataError(f"{where}: the table has no image: none of the columns {', '.join(pictures.COLUMNS)}")
-        return pictures.read(self.table.path, self._cell(page), where)
+            raise DataError(f"{where}: the table has no image: none of the columns {', '.join(IMAGE_COLUMNS)}")
+        cell = self._cell(page)
+        if cell.startswith(_BASE64):
+            return _decoded(cell, where)
+        if not _is_there(self.table.path, cell):
+            raise DataError(f"{where}: no such image file (got {quoted(cell)})")
+        return read_image(_image_path(self.table.path, cell))
 
     def image_digest(self, page: GoldPage) -> str | None:
         """Hash a page's image; None where there is none."""
-        return pictures.digest(self.table.path, self._cell(page)) if self.image_column else None
+        cell = self._cell(page) if self.image_column else ""
+        if cell.startswith(_BASE64):
+            return sha256(cell.encode()).hexdigest()
+        return input_digest(_image_path(self.table.path, cell)) if cell and _is_there(self.table.path, cell) else None
 
     def _cell(self, page: GoldPage) -> str:
         return self.table.again(page.row).cells[str(self.image_column)]
@@ -116,7 +174,7 @@ def read_data_set(root: Path) -> DataSet:
     path = find_table(root)
     gold = gold_folder(path)
     table = open_table(path, (HTML_COLUMN,))
-    column = next((name for name in pictures.COLUMNS if name in table.columns), None)
+    column = next((name for name in IMAGE_COLUMNS if name in table.columns), None)
     files = _numbered(gold, _GOLD)
     pages, faults = _pages(table, column, files, by_row="id" not in table.columns)
     if "id" in table.columns and _of_other_pages(pages):
@@ -177,16 +235,20 @@ def read_text(path: Path) -> tuple[str, str]:
     return text.replace("\r\n", "\n").replace("\r", "\n"), encoding
 
 
+def table_in(root: Path) -> Path | None:
+    """Return the table of a folder, or of its folder `data`; None where there is none."""
+    paths = (folder / name for folder in (root, root / "data") for name in TABLES)
+    return next((path for path in paths if path.is_file()), None)
+
+
 def find_table(root: Path) -> Path:
     """Return the table of a folder.
 
     Raises:
         DataError: there is none.
     """
-    for folder in (root, root / "data"):
-        for name in TABLES:
-            if (folder / name).is_file():
-                return folder / name
+    if table := table_in(root):
+        return table
     if not root.is_dir():
         raise DataError(f"{root}: no such folder; download TheFinAI/FinCriticalED")
     raise DataError(f"{root}: no {' or '.join(TABLES)} here or in its folder data; download TheFinAI/FinCriticalED")
@@ -227,7 +289,7 @@ def _pages(
         if index not in files:
             faults.append(Fault("page", "without a gold file, left out", str(index)))
             continue
-        if column is not None and not pictures.is_there(table.path, row.cells[column]):
+        if column is not None and not _is_there(table.path, row.cells[column]):
             faults.append(Fault("page", "without an image file", str(index)))
         pages.append(_page(index, row, files[index], faults))
     return pages, faults

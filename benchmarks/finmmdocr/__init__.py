@@ -14,7 +14,6 @@ from ohr.contracts import (
     Page,
     Prescribed,
     Published,
-    PublishedBenchmark,
     Question,
     ScoringProtocol,
     Tally,
@@ -29,19 +28,17 @@ from ohr.messages.faults import sentences
 from ohr.messages.wording import counted, named
 from ohr.registry import choices
 
-from ..copies import only_mean
+from ..copies import CopyBenchmark, only_mean
 from .from_records import Asked, asked, domain_of, file_faults, label_notes, texts_of
 from .metrics import PAGES
-from .published_numbers import published
-from .records import Protocol, Record
-from .release_files import FILES, page_image_file, texts_file
-from .verify import tallies
+from .published_numbers import published, tallies
+from .release_records import FILES, Protocol, Record, find_below, page_image_file
 
 SAMPLE = Path(__file__).parent / "sample"
 REPOSITORY = "BUPT-Reasoning-Lab/FinMMDocR"
 
 
-class FinMMDocR(PublishedBenchmark, kind="finmmdocr"):
+class FinMMDocR(CopyBenchmark, kind="finmmdocr"):
     """FinMMDocR as published: `test.json`, page images, and texts of pages as OCR read them.
 
     A reply is a program; it runs in a sandbox, and what it returns must be the gold within 0.2 %. Each document has an
@@ -93,14 +90,14 @@ class FinMMDocR(PublishedBenchmark, kind="finmmdocr"):
 
     def check(self) -> None:
         """Refuse a folder without questions, records with which scores would be wrong, and domains that it lacks."""
-        there = sorted({document.domain for document in self._asked.documents})
+        there = sorted({document.domain for document in self._copy().documents})
         absent = [domain for domain in self.domains or () if domain not in there]
         if absent:
             raise DataError(f"{self._root}: no document of domain {absent[0]!r}. {choices(absent[0], there)}")
 
     def documents(self) -> Sequence[Document]:
         """List the documents that are kept, in the order of the file."""
-        return [document for document in self._asked.documents if self._keeps(self._record(document))]
+        return [document for document in self._copy().documents if self._keeps(self._record(document))]
 
     def pages(self, document: Document) -> Sequence[Page]:
         """Read the texts of a document, which are the published OCR results; none where the file cannot be used."""
@@ -114,17 +111,13 @@ class FinMMDocR(PublishedBenchmark, kind="finmmdocr"):
     def questions(self) -> Sequence[Question]:
         """List the questions about the documents that are kept, in the order of the file."""
         kept = {document.name for document in self.documents()}
-        return [question for question in self._asked.questions if question.document in kept]
-
-    def origin(self, question: Question) -> str:
-        """Name the file and record in which a question is written."""
-        return self._asked.origins.get(question.id, "")
+        return [question for question in self._copy().questions if question.document in kept]
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the page images, or the texts; a file that is missing counts by its absence."""
         record = self._record(document)
         if not images:
-            texts = texts_file(self._root, record)
+            texts = find_below(self._root, record.texts)
             return key("truth", document.name, texts and input_digest(texts))
         digests = []
         for index in range(len(record.images)):
@@ -137,14 +130,14 @@ class FinMMDocR(PublishedBenchmark, kind="finmmdocr"):
     def notes(self) -> Sequence[str]:
         """List what is left out, records that are used with reservations, missing files, and derived labels."""
         kept = {document.name for document in self.documents()}
-        records = self._asked.records
+        records = self._copy().records
         left = [name for name in records if name not in kept]
         what = f"left out {counted(len(left), 'document')} (other languages or domains): {named(left)}"
         return [
             *([what] if left else []),
-            *self._asked.found.notes,
+            *self._copy().notes,
             *sentences(file_faults(self._root, {name: records[name] for name in records if name in kept})),
-            *label_notes(self._asked.found.records),
+            *label_notes(self._copy().found.records),
         ]
 
     def aggregates(self) -> Sequence[Aggregate]:
@@ -166,7 +159,7 @@ class FinMMDocR(PublishedBenchmark, kind="finmmdocr"):
 
     def verify(self) -> Sequence[Tally]:
         """Count questions, documents and the members of groups, beside the published numbers."""
-        return list(tallies([record for record in self._asked.found.records if self._keeps(record)]))
+        return list(tallies([record for record in self._copy().found.records if self._keeps(record)]))
 
     def published(self) -> Sequence[Published]:
         """Return the paper's tables 3, E.1 to E.4, G.2 and G.3, and what its notebook printed."""
@@ -176,12 +169,11 @@ class FinMMDocR(PublishedBenchmark, kind="finmmdocr"):
     def _root(self) -> Path:
         return SAMPLE if isinstance(self.root, str) else self.root
 
-    @property
-    def _asked(self) -> Asked:
+    def _copy(self) -> Asked:
         return asked(self._root)
 
     def _record(self, document: Document) -> Record:
-        return self._asked.records[document.name]
+        return self._copy().records[document.name]
 
     def _keeps(self, record: Record) -> bool:
         return record.language in self.languages and (self.domains is None or domain_of(record) in self.domains)

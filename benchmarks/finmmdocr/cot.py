@@ -14,8 +14,8 @@ from ohr.messages.wording import shortened
 from ohr.models.asking import AskingMetric
 from ohr.text.arithmetic import evaluate
 
+from .answer_numbers import cot_accuracy, is_gold, normalized
 from .metrics import Rules, gold_of
-from .numbers import cot_accuracy, is_gold, is_no_answer, normalized
 
 
 class ExtractionPrompt(BaseModel):
@@ -74,7 +74,7 @@ class CotAccuracy(AskingMetric, CaseJudgeMetric, kind="cot_accuracy"):
 
     def score_judged(self, case: Case, replies: Sequence[str]) -> float:
         """Compare the extracted number with the gold."""
-        if not replies or is_no_answer(replies[0]):
+        if not replies or "none" in replies[0].lower():  # no answer, whatever the gold
             return 0.0
         if self.protocol == "clean":
             _refuse_words(replies[0])

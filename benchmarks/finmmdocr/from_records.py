@@ -9,32 +9,34 @@ from pathlib import Path
 from ohr.contracts import Document, EvidenceSource, Question
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
-from ohr.messages.faults import Fault
-from ohr.messages.wording import counted, shortened
+from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import counted, named, shortened
 
+from ..copies import Copy
+from .answer_numbers import read_from
 from .grouping import evidence_type, groups, label
-from .literals import read_from
-from .records import Record
-from .release_files import Survey, empty_images, missing_images, named_paths, page_texts, questions_file, survey
+from .release_records import (
+    Record,
+    Survey,
+    find_below,
+    page_texts,
+    questions_file,
+    survey,
+)
 
 _SOURCES: Mapping[str, EvidenceSource] = {"text": "text", "table": "table", "chart": "chart", "mix": "multi"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Copy):
     """The benchmark of a folder.
 
     Args:
         records: one of each document, by the document's name.
-        questions: in the order of the file.
-        origins: file and record, or line, of each question, by its id.
         found: all records, those that are left out too, and their faults.
     """
 
-    documents: tuple[Document, ...]
     records: Mapping[str, Record]
-    questions: tuple[Question, ...]
-    origins: Mapping[str, str]
     found: Survey
 
 
@@ -61,14 +63,15 @@ def asked(root: Path) -> Asked:
 @kept_until_changed()
 def _asked(path: Path, root: Path) -> Asked:
     found = survey(root)
-    found.refuse_errors(path)
+    if found.errors:
+        raise DataError(f"{path}: {'; '.join(sentences(found.errors))}")
     records = {name_of(record): record for record in reversed(found.records)}
     records = {name: records[name] for name in dict.fromkeys(map(name_of, found.records))}
     documents = tuple(
         Document(name, domain_of(record), record.language, record.pages_num) for name, record in records.items()
     )
-    origins = {record.question_id: str(root / record.where) for record in found.records}
-    return Asked(documents, records, tuple(_questions(root, found.records)), origins, found)
+    places = {record.question_id: str(root / record.where) for record in found.records}
+    return Asked(documents, tuple(_questions(root, found.records)), places, tuple(found.notes), records, found)
 
 
 def _questions(root: Path, records: Sequence[Record]) -> Iterator[Question]:
@@ -112,9 +115,13 @@ def _question(record: Record, texts: Sequence[str]) -> Question:
 def file_faults(root: Path, records: Mapping[str, Record]) -> Iterator[Fault]:
     """Report the documents that lack page images or texts."""
     for name, record in records.items():
-        for what, lacking in (("missing", missing_images), ("empty files", empty_images)):
-            if paths := lacking(root, record):
-                which = f"{shortened(name)} ({counted(len(paths), 'image')}: {named_paths(paths)})"
+        files = [(path, find_below(root, path)) for path in record.images]
+        for what, paths in (
+            ("missing", [path for path, file in files if file is None]),
+            ("empty files", [path for path, file in files if file is not None and not file.stat().st_size]),
+        ):
+            if paths:
+                which = f"{shortened(name)} ({counted(len(paths), 'image')}: {named(list(map(shortened, paths)))})"
                 about = f"whose page images are {what}, so that those pages fail in runs with images"
                 yield Fault("document", about, which)
         try:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from .records import CHARTS, DOC_TYPES, SCENARIOS, TABLES, TEXTS, Record
+from .release_records import CHARTS, DOC_TYPES, SCENARIOS, TABLES, TEXTS, Record
 
 _ABBREVIATIONS = {name: short for short, name in DOC_TYPES.items()}
 _SCENARIOS = {name: short for short, name in SCENARIOS.items()}

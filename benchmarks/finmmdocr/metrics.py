@@ -10,11 +10,9 @@ from pydantic import Field
 from ohr.contracts import Case, CaseMetric, Metric, Ranking, RankingMetric, execution
 from ohr.statistics.ranking import recall_at_k, reciprocal_rank
 
-from .literals import number_of, numbers_in
-from .numbers import pot_accuracy
-from .programs import extract_program
-from .records import Protocol
-from .running import End, refuse_without_isolation, run
+from .answer_numbers import number_of, numbers_in, pot_accuracy
+from .release_records import Protocol
+from .reply_programs import End, extract_program, refuse_without_isolation, run
 
 PAGES = 10_000
 """Scale of `golden_rank`: more pages than any document has whose page images can be read."""
@@ -142,7 +140,7 @@ class NumberInText(Metric, kind="number_in_text"):
         return float(reference.strip() in prediction if number is None else number in numbers_in(prediction))
 
 
-def last_rank(pages: Sequence[Hashable], gold: Collection[Hashable], pages_num: int | None = None) -> int | None:
+def last_rank(pages: Sequence[Hashable], gold: Collection[Hashable], pages_num: int) -> int | None:
     """Return the smallest k whose first k pages contain every gold page; None where there is no gold page.
 
     This is the meaning of golden_k that fits the published means; the authors do not define it.
@@ -150,12 +148,10 @@ def last_rank(pages: Sequence[Hashable], gold: Collection[Hashable], pages_num: 
     Args:
         pages: page numbers, best first.
         gold: page numbers; repeated ones count once.
-        pages_num: pages of the document: the rank of a gold page that is not ranked. None takes the rank behind the
-            last ranked page.
+        pages_num: pages of the document: the rank of a gold page that is not ranked.
     """
     ranks = {page: rank for rank, page in reversed(list(enumerate(pages, start=1)))}
-    absent = len(pages) + 1 if pages_num is None else pages_num
-    return max((ranks.get(page, absent) for page in gold), default=None)
+    return max((ranks.get(page, pages_num) for page in gold), default=None)
 
 
 def _pages(ranking: Ranking) -> list[tuple[str, int]]:

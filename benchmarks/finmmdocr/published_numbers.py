@@ -1,15 +1,16 @@
-"""The numbers that were published for FinMMDocR, shipped as they were printed in `published/`."""
+"""The numbers that were published for FinMMDocR (arXiv:2512.24903), and the counts of a copy beside them."""
 
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ohr.contracts import Published
+from ohr.contracts import Published, Tally
 from ohr.files.printed import PrintedTables
 
-from .grouping import Group, label
+from ..published import published_numbers
+from .grouping import Group, groups, label
+from .release_records import Record
 
-_LABELS = ("system", "input", "setting", "warning")
 _RETRIEVAL = {
     "golden_k": "golden_k",
     "mrr@20": "mrr_at_20",
@@ -20,40 +21,49 @@ _RETRIEVAL = {
 """Columns that are metrics, by which name ohr has them; the headline, by which systems are ranked, is last. All other
 columns are groups of `pot_accuracy`, such as `doc_length:<=30`."""
 
-_PRINTED = PrintedTables(__package__)
-rows = _PRINTED.rows
 
-
-@lru_cache(maxsize=1)
 def published() -> tuple[Published, ...]:
-    """Read all tables, in the order of `tables.yaml`; shares are in [0, 1], golden_k is in pages.
-
-    The setting of a number names the kind of input.
-    """
-    return tuple(number for table in _PRINTED.tables for number in _numbers(table))
+    """Return the numbers of all tables; golden_k is in pages, and the setting of a number names the kind of input."""
+    return published_numbers(__package__, _about, tuple(_RETRIEVAL))
 
 
 def group_sizes() -> dict[tuple[str, str], int]:
     """Return the number of questions of each group, by dimension and name; they were recovered from percentages."""
-    return {(row["dimension"], row["group"]): int(row["n"]) for row in rows(_PRINTED.about["groups"]["file"])}
+    printed = PrintedTables(__package__)
+    rows = printed.rows(printed.about["groups"]["file"])
+    return {(row["dimension"], row["group"]): int(row["n"]) for row in rows}
 
 
-def _numbers(table: Mapping[str, Any]) -> Iterator[Published]:
-    for row in rows(table["file"]):
-        columns = [column for column in row if column not in (*_LABELS, *_RETRIEVAL)]
-        for column in (*_RETRIEVAL, *columns):
-            if not row.get(column):
-                continue
-            dimension, _, name = column.partition(":")
-            yield Published(
-                system=row["system"],
-                stage=table["stage"],
-                metric=_RETRIEVAL.get(column, "pot_accuracy"),
-                group="=".join(label(Group(dimension, name))) if name else "all",
-                value=float(row[column]) if column == "golden_k" else round(float(row[column]) / 100, 4),
-                setting="; ".join(part for part in (row["input"], row["setting"]) if part),
-                table=f"{table['table']}, {table['source']}, {table['date']}",
-                main=bool(table.get("main")),
-                unit="number" if column == "golden_k" else "share",
-                warning=row["warning"],
-            )
+def _about(table: Mapping[str, Any], row: Mapping[str, str], column: str) -> Mapping[str, Any]:
+    dimension, _, name = column.partition(":")
+    known = {
+        "stage": table["stage"],
+        "metric": _RETRIEVAL.get(column, "pot_accuracy"),
+        "group": "=".join(label(Group(dimension, name))) if name else "all",
+        "setting": "; ".join(part for part in (row["input"], row["setting"]) if part),
+        "warning": row["warning"],
+    }
+    return {**known, "value": float(row[column]), "unit": "number"} if column == "golden_k" else known
+
+
+QUESTIONS, DOCUMENTS = 1200, 837  # Table 2
+LANGUAGES = {"zh": 600, "en": 600}
+
+
+def tallies(records: Sequence[Record]) -> Iterator[Tally]:
+    """Count questions, documents and the members of each group.
+
+    A group is not compared where the records have no labels for it, or labels that were derived: the published ones
+    were made by hand.
+    """
+    yield Tally("questions", len(records), QUESTIONS)
+    yield Tally("documents", len({record.doc_id for record in records}), DOCUMENTS)
+    languages = Counter(record.language for record in records)
+    for language, published in LANGUAGES.items():
+        yield Tally(f"questions: {language}", languages[language], published)
+    found = [group for record in records for group in groups(record)]
+    labeled = {group.dimension for group in found} - {group.dimension for group in found if group.derived}
+    counts = Counter((group.dimension, group.name) for group in found)
+    for (dimension, name), published in group_sizes().items():
+        count = counts[dimension, name] if dimension in labeled else None
+        yield Tally(f"{dimension}: {name}", count, published)

@@ -5,13 +5,13 @@ differ, so that numbers of the two are not comparable.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from ohr.benchmarks.tablequest.question_files import Level, shown
+from ohr.benchmarks.tablequest.context_questions import Level, shown
 from ohr.contracts import Aggregate, Document, Image, Mean, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files.digests import input_digest
@@ -21,11 +21,9 @@ from ohr.keys import key
 from ohr.messages.wording import counted, named
 
 from ..copies import CopyBenchmark, only_mean
-from . import published_table as tables
-from .judging import Protocol
-from .loading import SAMPLE, Report, Reports, load, merged
-from .question_files import PUBLISHED
-from .retrieval import MEASURES, misplaced
+from ..published import published_numbers
+from .metrics import MEASURES, Protocol
+from .report_questions import PUBLISHED, SAMPLE, Report, Reports, load, merged, misplaced
 
 
 class FinqaTableQuest(CopyBenchmark, kind="finqa_tablequest"):
@@ -115,7 +113,7 @@ class FinqaTableQuest(CopyBenchmark, kind="finqa_tablequest"):
 
     def published(self) -> Sequence[Published]:
         """Return the accuracies of the repository's table."""
-        return tables.published()
+        return published_numbers(__package__, _about)
 
     def _copy(self) -> Reports:
         return load(self.root)
@@ -129,3 +127,16 @@ class FinqaTableQuest(CopyBenchmark, kind="finqa_tablequest"):
     def _images(self, paths: Sequence[str]) -> list[Path]:
         folder = SAMPLE if self.root == "sample" else Path(self.root)
         return [folder / path for path in paths]
+
+
+def _about(table: Mapping[str, Any], row: Mapping[str, str], column: str) -> Mapping[str, Any] | None:
+    if column != "accuracy":
+        return None
+    setting = table["setting"].format(**row)
+    return {
+        "stage": "overall",
+        "metric": table["metric"],
+        "value": float(row[column]),
+        "setting": setting,
+        "main": True,
+    }

@@ -17,7 +17,7 @@ from ohr.keys import key
 from ohr.messages.wording import counted, named
 from ohr.text.layer import clean_layer
 
-from .documents import DOMAIN, find, source
+from .own_documents import DOMAIN, find, source
 from .user_questions import Asked, ask
 
 _READING = 3  # raised when the same image files give other pixels

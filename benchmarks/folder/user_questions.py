@@ -1,6 +1,7 @@
-"""Makes questions of a user's records; reports all faults at once."""
+"""Makes questions of a user's records, from a table of any form; reports all faults at once."""
 
 import re
+from ast import literal_eval
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -12,14 +13,84 @@ from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
 from ohr.files.changes import kept_until_changed
 from ohr.files.foreign_answers.answer_rows import id_of, spelled
-from ohr.files.json_input import text_of
+from ohr.files.json_input import parse_json, text_of, whole_number
 from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed
-from ohr.files.tables import Row, is_blank, is_template, lacking
+from ohr.files.tables import DOCUMENT, QUESTION, Row, Table, is_blank, is_template, lacking, read_table
 from ohr.messages.wording import counted, named
 
-from .documents import DOMAIN
-from .records import NAMES, page_numbers, read_records
+from .own_documents import DOMAIN
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "question": QUESTION,
+    "answers": ("answers", "answer", "expected_answer", "expected_answers", "correct_answer", "gold_answer"),
+    "document": DOCUMENT,
+    "page": ("page", "pages", "page_number", "page_numbers", "page_no"),
+    "evidence": ("evidence", "quote", "passage"),
+    "id": ("id", "question_id", "qid"),
+    "evidence_source": ("evidence_source",),
+    "answer_form": ("answer_form",),
+    "task_type": ("task_type",),
+}
+"""The parts of a question, and the names that each part may go by."""
+
+_MOST_PAGES = 1_000  # of a range: a year or a number that was taken for one is a fault
+_PAGE = re.compile(r"(?:pages?|pp?)?\.?\s*(\d+)(?:\.0+)?(?:\s*[-–—]\s*(\d+))?", re.IGNORECASE)  # prose: ok
+_NOTHING = ("none", "null")
+_LISTS = ("answers", "evidence", "page")
+
+
+def read_records(path: Path) -> Table:
+    """Read a file's records, in order; a list in a cell becomes one.
+
+    Raises:
+        DataError: it is not readable, or a record is no mapping.
+    """
+    table = read_table(path, NAMES, ("question",), entry="question")
+    rows = [row._replace(parts={part: _cell(part, value) for part, value in row.parts.items()}) for row in table.rows]
+    return table._replace(rows=rows)
+
+
+def page_numbers(given: Any) -> list[int]:
+    """Return the numbers of pages as people write them: 3, 3.0, `p. 3`, `3; 5`, `3-5`, or a list of them.
+
+    Raises:
+        ValueError: a page is something else; it is the error's text.
+    """
+    numbers: list[int] = []
+    for page in listed(given):
+        if is_blank(page):
+            continue
+        text = "" if isinstance(page, bool) else str(page).strip()
+        for part in re.split(r"[,;]\s*|(?<=\d)\s+(?![-–—])(?<![-–—]\s)", text):  # prose: ok
+            match = _PAGE.fullmatch(part)
+            first, last = (whole_number(number or "") for number in match.groups()) if match else (None, None)
+            last = first if last is None else last
+            if first is None or last is None or not first <= last < first + _MOST_PAGES:
+                raise ValueError(repr(part if isinstance(page, str) else page))
+            numbers += range(first, last + 1)
+    return numbers
+
+
+def _cell(part: str, value: Any) -> Any:
+    """Read a cell: a list of texts where it is one, in JSON or as Python prints it; else what it holds."""
+    if isinstance(value, list):
+        return [each for each in value if not is_blank(each)]
+    if not isinstance(value, str):
+        return value
+    if part not in ("question", "answers") and value.strip().lower() in _NOTHING:
+        return None
+    if part in _LISTS and value.strip().startswith("["):
+        for read in (lambda text: parse_json(text.encode()), literal_eval):
+            try:
+                values = read(value.strip())
+            except (ValueError, SyntaxError, MemoryError):
+                continue
+            # [1] is a footnote's mark, and no list of answers
+            if isinstance(values, list) and (part == "page" or all(isinstance(each, str) for each in values)):
+                return [each for each in values if not is_blank(each)]
+    return value
+
 
 _SUFFIX = re.compile(r"\.(?:pdf|png|jpe?g|tiff?|bmp|webp)$", re.IGNORECASE)
 _MOST_FAULTS = 12
@@ -51,21 +122,21 @@ def ask(path: Path, pages: tuple[tuple[str, int], ...], broken: tuple[str, ...],
     has_documents = any("document" in row.parts for row in table.rows)
     undocumented = "" if has_documents else f"{path}: names pages, but {lacking('document', NAMES, table.columns)}"
     maker = _Maker(dict(pages), broken, first_page, undocumented)
-    made: dict[str, Question] = {}
+    questions: dict[str, Question] = {}
     origins: dict[str, str] = {}
     for record in table.rows:
-        question = maker.question(record, f"q{len(made) + 1}")
-        if question.id in made:
+        question = maker.question(record, f"q{len(questions) + 1}")
+        if question.id in questions:
             maker.faults.append(f"{record.where}: the id {question.id!r} is used twice")
-        made[question.id], origins[question.id] = question, record.where
+        questions[question.id], origins[question.id] = question, record.where
     unnamed = _once(maker.unnamed, "names a page, but not of which document", "does", "")
-    faults = [*_unwritten(table.rows), *unnamed, *maker.faults] or ([] if made else [f"{path}: holds no question"])
+    faults = [*_unwritten(table.rows), *unnamed, *maker.faults] or ([] if questions else [f"{path}: holds no question"])
     if faults:
         more = len(faults) - _MOST_FAULTS
         raise DataError("\n".join(faults[:_MOST_FAULTS] + [f"and {counted(more, 'more fault')}"] * (more > 0)))
     names = sorted(set(table.unused) - {"evidence_proposed"})  # `ohr init` writes this one
     unused = [f"{path.name}: not used: {named(names)}"] if names else []
-    return Asked(tuple(made.values()), (*table.notes, *unused), origins)
+    return Asked(tuple(questions.values()), (*table.notes, *unused), origins)
 
 
 def _unwritten(rows: Sequence[Row]) -> list[str]:
@@ -92,8 +163,8 @@ class _Maker:
         self._by_name: dict[str, str] = {}
         self._by_last: dict[str, list[str]] = defaultdict(list)
         for name in self._names:
-            for wanted in (name, name.partition("/")[2]):
-                self._by_name.setdefault(_plain(wanted), name)
+            for known in (name, name.partition("/")[2]):
+                self._by_name.setdefault(_plain(known), name)
             self._by_last[_plain(name.rpartition("/")[2])].append(name)
 
     def question(self, row: Row, default: str) -> Question:
@@ -128,10 +199,10 @@ class _Maker:
     def _document(self, where: str, given: str) -> str:
         if not given:
             return self._names[0] if len(self._names) == 1 else ""
-        wanted = _plain(given)
-        if wanted in self._by_name:
-            return self._by_name[wanted]
-        same = self._by_last.get(wanted, [])
+        plain = _plain(given)
+        if plain in self._by_name:
+            return self._by_name[plain]
+        same = self._by_last.get(plain, [])
         if len(same) == 1:
             return same[0]
         if same:

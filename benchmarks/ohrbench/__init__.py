@@ -26,9 +26,8 @@ from ohr.files.ohrbench_json import read_document
 from ohr.keys import key
 from ohr.messages.faults import sentences
 
-from .bases import TRUTH, base_files, base_names, survey
-from .built import built_notes
-from .question_choice import Asked, asked, document_fault, question_file
+from .published_scores import published, tallies
+from .survey import TRUTH, Asked, asked, base_files, base_names, built_notes, document_fault, question_file, survey
 
 REFERENCE = ScoringProtocol(
     name="reference",
@@ -144,8 +143,6 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
         """Count documents, pages and questions beside Tables 1 and S1; a set that ohr built is none of its copies."""
         if read_set(self.root):
             return ()
-        from .verify import tallies
-
         truth = {d.name: len(pages) for d in self.documents() if (pages := self.pages(d))}
         return list(tallies(truth, self.questions()))
 
@@ -156,8 +153,6 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
         """
         if read_set(self.root):
             return ()
-        from .published_scores import published
-
         return published()
 
     def _source(self) -> str:

@@ -13,9 +13,8 @@ from ohr.keys import key
 from ohr.messages.wording import counted
 
 from ..copies import CopyBenchmark
-from . import sets
-from .image_rows import read_image_row
-from .loading import PageCopy, load, root_of
+from .corpus import PageCopy, load, root_of
+from .parquet_pages import REPOSITORIES, fetch, read_image_row, tallies
 
 
 class PageCorpus(CopyBenchmark, kind="page_corpus"):
@@ -80,16 +79,16 @@ class PageCorpus(CopyBenchmark, kind="page_corpus"):
     @classmethod
     def names(cls) -> Sequence[str]:
         """List the data sets that can be fetched."""
-        return tuple(sets.REPOSITORIES)
+        return tuple(REPOSITORIES)
 
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:
         """Download the Parquet files of a data set from the hub."""
-        return sets.fetch(sets.REPOSITORIES[name], folder, revision)
+        return fetch(REPOSITORIES[name], folder, revision)
 
     def verify(self) -> Sequence[Tally]:
         """Count pages, queries, judgments and documents beside those of the set on the hub."""
-        return sets.tallies(root_of(self.root), self.split)
+        return tallies(root_of(self.root), self.split)
 
     def _copy(self) -> PageCopy:
         return load(self.root, self.split, self.languages, self.document_language)

@@ -20,10 +20,8 @@ from ohr.files.names import is_file
 from ohr.keys import key
 
 from ..copies import CopyBenchmark
-from ..tablequest import totals
-from . import published_scores as tables
-from .loading import Context, Contexts, load
-from .question_files import Level, shown
+from . import ratings
+from .context_questions import Context, Contexts, Level, load, shown
 
 Protocol = Literal["clean", "reference"]
 
@@ -81,7 +79,7 @@ class TableQuest(CopyBenchmark, kind="tablequest"):
 
     def aggregates(self) -> Sequence[Aggregate]:
         """Return the accuracy over easy and medium, and the ratings by level and overall."""
-        return totals.aggregates(on_the_papers_scale=self.protocol == "reference")
+        return ratings.aggregates(on_the_papers_scale=self.protocol == "reference")
 
     @classmethod
     def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
@@ -95,12 +93,12 @@ class TableQuest(CopyBenchmark, kind="tablequest"):
         """Count the questions by level beside the paper's 80 each."""
         found = Counter(one.difficulty for one in self._copy().read)
         levels = get_args(Level)
-        by_level = [Tally(f"questions: {level}", found[level], totals.QUESTIONS) for level in levels]
-        return [*by_level, Tally("questions", found.total(), totals.QUESTIONS * len(levels))]
+        by_level = [Tally(f"questions: {level}", found[level], ratings.QUESTIONS) for level in levels]
+        return [*by_level, Tally("questions", found.total(), ratings.QUESTIONS * len(levels))]
 
     def published(self) -> Sequence[Published]:
         """Return the ratings of Tables 2 and 3 and the accuracies of Table 3."""
-        return tables.published(on_the_papers_scale=self.protocol == "reference")
+        return ratings.published(on_the_papers_scale=self.protocol == "reference")
 
     def _copy(self) -> Contexts:
         return load(self.root)

@@ -5,21 +5,22 @@ from importlib.resources import files
 
 import pytest
 
-from ohr.benchmarks.fcmbench.items import TASKS
-from ohr.benchmarks.fcmbench.published_tables import published as fcmbench
-from ohr.benchmarks.fincriticaled.published_tables import published as fincriticaled
-from ohr.benchmarks.fincriticaled.verify import DOCUMENT_TYPES
-from ohr.benchmarks.finmmdocr.published_numbers import published as finmmdocr
-from ohr.benchmarks.finqa_tablequest.published_table import published as finqa_tablequest
+from ohr.benchmarks.fcmbench import FcmBench
+from ohr.benchmarks.fcmbench.capture_items import TASKS
+from ohr.benchmarks.fincriticaled import FinCriticalED
+from ohr.benchmarks.fincriticaled.protocols import DOCUMENT_TYPES
+from ohr.benchmarks.finmmdocr import FinMMDocR
+from ohr.benchmarks.finqa_tablequest import FinqaTableQuest
 from ohr.benchmarks.ohrbench import OhrBench
-from ohr.benchmarks.ohrbench.published_scores import published as ohrbench
-from ohr.benchmarks.tablequest.published_scores import published as tablequest
+from ohr.benchmarks.tablequest import TableQuest
 
-NUMBERS = finmmdocr()
+NUMBERS = FinMMDocR(root="sample").published()
+OF_FCMBENCH, OF_FINCRITICALED = FcmBench(root="sample").published(), FinCriticalED(root="sample").published()
+OF_OHRBENCH = OhrBench(root="/nowhere").published()
 
 
 def test_each_number_of_fcmbench_has_the_name_of_an_aggregate_and_its_table():
-    best = [n for n in fcmbench() if n.system == "Gemini 3 Pro" and n.metric.startswith("overall")]
+    best = [n for n in OF_FCMBENCH if n.system == "Gemini 3 Pro" and n.metric.startswith("overall")]
     assert [(n.table.partition(",")[0], n.metric, n.group, n.setting.partition(",")[0], n.value) for n in best] == [
         ("Table 4", "overall", "all", "full set", 0.6516),
         ("Table A5", "overall_without_iqe", "language=zh", "Chinese questions of the full set", 0.6505),
@@ -27,19 +28,19 @@ def test_each_number_of_fcmbench_has_the_name_of_an_aggregate_and_its_table():
         ("Leaderboard of V1.0", "overall", "all", "full set", 0.6461),
         ("Leaderboard of V1.0", "overall", "all", "small set", 0.6194),
     ]
-    assert {n.metric for n in fcmbench()} == {*TASKS, "overall", "overall_without_iqe"}
-    assert {n.stage for n in fcmbench()} == {"generation"}
+    assert {n.metric for n in OF_FCMBENCH} == {*TASKS, "overall", "overall_without_iqe"}
+    assert {n.stage for n in OF_FCMBENCH} == {"generation"}
 
 
 def test_versions_of_fcmbench_are_kept_apart():
-    assert {n.table.partition(",")[0] for n in fcmbench() if n.main} == {"Table 4"}
-    warned = {n.table.partition(",")[0] for n in fcmbench() if "V1.0" in n.warning}
+    assert {n.table.partition(",")[0] for n in OF_FCMBENCH if n.main} == {"Table 4"}
+    warned = {n.table.partition(",")[0] for n in OF_FCMBENCH if "V1.0" in n.warning}
     assert warned == {"Leaderboard of V1.0"}
-    assert len([n for n in fcmbench() if n.warning]) == 24 * 9
+    assert len([n for n in OF_FCMBENCH if n.warning]) == 24 * 9
 
 
 def test_values_are_shares():
-    numbers = fincriticaled()
+    numbers = OF_FINCRITICALED
     assert all(0 <= number.value <= 1 for number in numbers)
     (number,) = [
         n for n in numbers if (n.system, n.metric, n.group, n.main) == ("GPT-5", "ffa", "type=Monetary Unit", True)
@@ -48,21 +49,21 @@ def test_values_are_shares():
 
 
 def test_the_main_table_has_the_columns_of_the_readme_the_headline_last():
-    columns = dict.fromkeys((number.metric, number.group) for number in fincriticaled() if number.main)
+    columns = dict.fromkeys((number.metric, number.group) for number in OF_FINCRITICALED if number.main)
     types = ("Number", "Temporal", "Monetary Unit", "Reporting Entity", "Financial Concepts")
     by_type = [("ffa", f"type={name}") for name in types]
     assert list(columns) == [("rouge1", "all"), ("rougeL", "all"), ("edit_distance", "all"), *by_type, ("ffa", "all")]
 
 
 def test_every_ffa_of_the_main_table_warns_of_its_part_of_the_data():
-    main = [number for number in fincriticaled() if number.main]
+    main = [number for number in OF_FINCRITICALED if number.main]
     assert all("part of the data" in number.warning for number in main if number.metric == "ffa")
     assert len({number.system for number in main if "170 of 881" in number.warning}) == 8
     assert not any(number.warning for number in main if number.metric != "ffa")
 
 
 def test_scores_by_type_of_document_are_domains_of_another_table():
-    numbers = {number.group for number in fincriticaled() if number.table.startswith("FFA by document type")}
+    numbers = {number.group for number in OF_FINCRITICALED if number.table.startswith("FFA by document type")}
     assert numbers == {"all", *DOCUMENT_TYPES}
 
 
@@ -126,7 +127,7 @@ def test_the_copied_counts_are_left_out():
 
 
 def test_numbers_of_tablequest_have_their_units():
-    held = tablequest(on_the_papers_scale=False)
+    held = TableQuest(root="sample").published()
     ratings = [number for number in held if number.metric == "elo"]
     assert len(ratings) == 32
     assert {number.unit for number in ratings} == {"number"}
@@ -140,13 +141,14 @@ def test_numbers_of_tablequest_have_their_units():
 
 
 def test_ratings_on_another_scale_carry_a_warning():
-    for same, warned in ((False, {"elo"}), (True, set())):
-        assert {number.metric for number in tablequest(on_the_papers_scale=same) if number.warning} == warned
+    for protocol, warned in (("clean", {"elo"}), ("reference", set())):
+        numbers = TableQuest(root="sample", protocol=protocol).published()
+        assert {number.metric for number in numbers if number.warning} == warned
 
 
 def test_accuracies_of_finqa_tablequest_name_what_was_read():
-    assert len(finqa_tablequest()) == 8
-    assert finqa_tablequest()[1].setting.count("the 3 best pages") == 1
+    assert len(FinqaTableQuest(root="sample").published()) == 8
+    assert FinqaTableQuest(root="sample").published()[1].setting.count("the 3 best pages") == 1
 
 
 def test_every_printed_number_of_ohrbench_is_published_once_with_source_and_date():
@@ -158,12 +160,12 @@ def test_every_printed_number_of_ohrbench_is_published_once_with_source_and_date
             cells += sum(
                 bool(v) for row in read for k, v in row.items() if k not in ("stage", "system", "kind", "generator")
             )
-    assert len(ohrbench()) == cells == 618  # 205 + 132 + 8 + 24 + 81 + 168
-    assert all(("arXiv:2412.02592" in n.table or "1f421eb" in n.table) and n.setting for n in ohrbench())
+    assert len(OF_OHRBENCH) == cells == 618  # 205 + 132 + 8 + 24 + 81 + 168
+    assert all(("arXiv:2412.02592" in n.table or "1f421eb" in n.table) and n.setting for n in OF_OHRBENCH)
 
 
-def test_shares_of_ohrbench_are_shares_and_only_the_main_tables_are_main(tmp_path):
-    numbers = OhrBench(root=tmp_path).published()
+def test_shares_of_ohrbench_are_shares_and_only_the_main_tables_are_main():
+    numbers = OF_OHRBENCH
     assert all(0 <= number.value <= 1 for number in numbers if number.metric != "redundant_commands")
     assert {number.table.split(",")[0] for number in numbers if number.main} == {
         "Results of the repository", "Table S6", "Table S7", "Table S8",

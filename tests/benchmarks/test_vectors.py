@@ -6,28 +6,25 @@ import re
 from math import nan
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ohr.benchmarks.fcmbench import FcmBench, reply_scores
-from ohr.benchmarks.fcmbench.aggregates import ratio_of_two
-from ohr.benchmarks.fcmbench.items import TASKS
-from ohr.benchmarks.fcmbench.layout import question_file
-from ohr.benchmarks.fincriticaled.facts import extract_entities, strip_entity_tags
-from ohr.benchmarks.fincriticaled.judging import judge_postprocess
-from ohr.benchmarks.fincriticaled.lexical import edit_distance_norm, rouge_f1
-from ohr.benchmarks.fincriticaled.texts import html_to_text, strip_html_tags
-from ohr.benchmarks.fincriticaled.totals import aggregate, ffa_recall_style
+from ohr.benchmarks.fcmbench import FcmBench, reply_metrics
+from ohr.benchmarks.fcmbench.capture_items import TASKS
+from ohr.benchmarks.fcmbench.item_files import question_file
+from ohr.benchmarks.fcmbench.macro_means import ratio_of_two
+from ohr.benchmarks.fincriticaled.fact_metrics import judge_postprocess, page_scores, rouge_f1
+from ohr.benchmarks.fincriticaled.facts import TYPES, extract_entities, strip_entity_tags
+from ohr.benchmarks.fincriticaled.page_texts import html_to_text, strip_html_tags
+from ohr.benchmarks.fincriticaled.protocols import published_rate
+from ohr.benchmarks.finmmdocr.answer_numbers import cot_accuracy, pot_accuracy, within_tolerance
 from ohr.benchmarks.finmmdocr.metrics import PageMrr, PageRecall, last_rank
-from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, pot_accuracy, within_tolerance
-from ohr.benchmarks.finmmdocr.programs import extract_program
-from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
+from ohr.benchmarks.finmmdocr.reply_programs import extract_program
+from ohr.benchmarks.finqa_tablequest.metrics import parse_binary_judge
 from ohr.benchmarks.tablequest.answer_match import parse_answer
-from ohr.benchmarks.tablequest.binary import Judged
-from ohr.benchmarks.tablequest.elo import BASE
-from ohr.benchmarks.tablequest.judges import judged_score
-from ohr.benchmarks.tablequest.pairwise import parse_pairwise
+from ohr.benchmarks.tablequest.judges import Judged, judged_score, parse_pairwise
+from ohr.benchmarks.tablequest.ratings import BASE, rating
 from ohr.benchmarks.tablequest.recall import token_recall
-from ohr.benchmarks.tablequest.totals import rating
 from ohr.contracts import Ranking
 from ohr.report.leaderboard.answers import read_answers, score_answers
 from ohr.statistics.agreement import cohen_kappa, fleiss_kappa
@@ -63,7 +60,7 @@ def assert_equal(value, expected, tolerance):
 
 
 def fcmbench_flatten(value, repairs):
-    pairs = reply_scores.flatten(value, repairs)
+    pairs = reply_metrics.flatten(value, repairs)
     return sorted(([path, list(v) if isinstance(v, tuple) else v] for path, v in pairs), key=str)
 
 
@@ -85,10 +82,10 @@ def fcmbench_aggregate_example(given, repairs):
 
 
 OF_FCMBENCH = {
-    "extract_json": lambda given, repairs: reply_scores.extract_json(given),
-    "normalize_val": reply_scores.normalize_val,
+    "extract_json": lambda given, repairs: reply_metrics.extract_json(given),
+    "normalize_val": reply_metrics.normalize_val,
     "flatten": fcmbench_flatten,
-    "f1": lambda given, repairs: reply_scores.f1(given["pred"], given["gt"], given["subtask"], repairs),
+    "f1": lambda given, repairs: reply_metrics.f1(given["pred"], given["gt"], given["subtask"], repairs),
     "relative_f1": fcmbench_relative_f1,
     "aggregate_example": fcmbench_aggregate_example,
 }
@@ -97,7 +94,7 @@ OF_FCMBENCH = {
 def fcmbench(vector):
     given, name, expected = vector["input"], vector["function"], vector["expected"]
     named = vector.get("mode") or (given.get("mode") if isinstance(given, dict) else None)
-    repairs = reply_scores.CLEAN if named in ("strict", "clean") else reply_scores.REFERENCE
+    repairs = reply_metrics.CLEAN if named in ("strict", "clean") else reply_metrics.REFERENCE
     value = OF_FCMBENCH[name](given, repairs)
     if name in ("extract_json", "normalize_val"):
         assert value == expected
@@ -107,30 +104,68 @@ def fcmbench(vector):
 
 # --- FinCriticalED ----------------------------------------------------------------------------------------
 
-OF_ONE_VALUE = (
-    extract_entities, strip_entity_tags, strip_html_tags, html_to_text, aggregate, ffa_recall_style, fleiss_kappa,
-)  # fmt: skip
-OF_SEVERAL = (edit_distance_norm, rouge_f1, cohen_kappa, judge_postprocess)
+RATES = {"acc": "acc_found", "missing_rate": "missing_rate", "error": "ffa"}
+"""The rates of a run, by the endings of the published names."""
+
+
+def rates(records, names):
+    """Return rates from the counts of pages, over all facts or those of a type, as a run makes them of its scores."""
+    values = {}
+    for name in names:
+        of = next((of for of in TYPES.values() if name.startswith(of.lower().replace(" ", "_"))), "")
+        ending = f"_with_{of.replace(' ', '_')}_type" if of else ""
+        total, found, correct = (
+            sum(record.get(f"{count}_entities{ending}", 0) for record in records)
+            for count in ("total", "found", "correct")
+        )
+        rate = next(rate for ending, rate in RATES.items() if name.endswith(ending))
+        values[name] = 100 * float(published_rate(rate, np.array([correct, found]) / max(total, 1), [total, total]))
+    return values
+
+
+def judged(gold, pred, judge_diagnostics):
+    verdicts = judge_postprocess(gold, pred, judge_diagnostics)
+    found, correct = (sum(verdict[name] for verdict in verdicts) for name in ("found_in_prediction", "correct"))
+    return {"total_entities": len(verdicts), "found_entities": found, "correct_entities": correct}
+
+
+OF_FINCRITICALED = {
+    "extract_entities": extract_entities,
+    "strip_entity_tags": strip_entity_tags,
+    "strip_html_tags": strip_html_tags,
+    "html_to_text": html_to_text,
+    "fleiss_kappa": fleiss_kappa,
+    "edit_distance_norm": lambda given: page_scores(*given)["edit_distance"],
+    "rouge_f1": lambda given: rouge_f1(**given),
+    "cohen_kappa": lambda given: cohen_kappa(*given),
+    "judge_postprocess": lambda given: judged(**given),
+}
 
 
 def fincriticaled(vector):
     name, given, expected = vector["function"], vector["input"], vector["expected"]
-    (function,) = [function for function in OF_ONE_VALUE + OF_SEVERAL if function.__name__ == name]
-    if function in OF_ONE_VALUE:
-        value = function(given)
-    else:
-        value = function(**given) if isinstance(given, dict) else function(*given)
-    if name == "judge_postprocess":
-        value = {name: value[name] for name in expected}
-    assert_equal(value, expected, 1e-9)
+    if name == "ffa_recall_style":  # of the rates of another vector, whose counts a run has
+        (given,) = [
+            other["input"] for _, other in (each.values for each in VECTORS) if given == other["expected"]
+        ]  # fmt: skip
+    by_names = name in ("aggregate", "ffa_recall_style")
+    assert_equal(rates(given, expected) if by_names else OF_FINCRITICALED[name](given), expected, 1e-9)
 
 
 # --- FinMMDocR --------------------------------------------------------------------------------------------
 
 
 def golden_k(given):
-    ranks = [last_rank(each["ranking"], each["gold"], each.get("pages_num")) for each in given]
+    ranks = [last_rank(each["ranking"], each["gold"], 99) for each in given]
     return {"per_question": ranks, "mean": mean([rank for rank in ranks if rank is not None])}
+
+
+def number_of(result):
+    """Return what the sandbox gives of a returned value that is written as `repr` writes it."""
+    try:
+        return float(eval(result, {"nan": nan}))
+    except TypeError:
+        return None
 
 
 def retrieval_at(given, k):
@@ -146,7 +181,7 @@ def ranking(pages, gold):
 
 OF_FINMMDOCR = {
     "extract_program": extract_program,
-    "pot_accuracy": lambda given: pot_accuracy(**given),
+    "pot_accuracy": lambda given: pot_accuracy(number_of(given["result"]), given["gt"]),
     "cot_accuracy": lambda given: cot_accuracy(**given),
     "within_0.2pct": lambda given: within_tolerance(**given),
     "golden_k": golden_k,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ohr.benchmarks.ohrbench.verify import S1, tallies
+from ohr.benchmarks.ohrbench.published_scores import S1, tallies
 from ohr.cli.app import app
 from ohr.contracts import Question
 

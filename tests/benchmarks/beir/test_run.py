@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from ohr.dataset.inputs import read_inputs
-from ohr.engine.executors.inline import Inline
 from ohr.report.figures.data import read_panels
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.retrievers.lexical.bm25 import BM25
-from ohr.runner.run import run
 from ohr.spec.read import read_spec
+
+from ..whole_runs import finished, values
 
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "beir.yaml"
 SPEC = """\
@@ -28,17 +28,11 @@ evaluate: [retrieval]
 """
 
 
-def finished(path, folder, *overrides):
-    spec = read_spec(path, overrides)
-    return run(spec, store=folder / "store", runs=folder / "runs", executor=Inline()).folder
-
-
 def scores(data_set, metric, *overrides, top_k=10):
     """Run BM25 over a data set, and return a metric by question."""
     folder = data_set.write().parent
     (folder / "spec.yaml").write_text(SPEC.replace("TOP", str(top_k)))
-    rows = read_rows(finished(folder / "spec.yaml", folder, *overrides) / "scores.parquet", metric=metric)
-    return {row["question_id"]: row["value"] for row in rows}
+    return values(finished(folder / "spec.yaml", folder, *overrides), metric=metric)
 
 
 def peer_scores(data_set, measure, grades, *, last_first=False):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ohr.benchmarks.fcmbench import FcmBench
-from ohr.benchmarks.fcmbench.items import PLACEHOLDER
-from ohr.benchmarks.fcmbench.layout import SAMPLE
-from ohr.benchmarks.fcmbench.prompting import text_prompt
+from ohr.benchmarks.fcmbench.capture_items import PLACEHOLDER
+from ohr.benchmarks.fcmbench.dossiers import text_prompt
+from ohr.benchmarks.fcmbench.item_files import SAMPLE
 from ohr.contracts import Passage
 from ohr.errors import DataError
 from ohr.registry import Registry
@@ -72,7 +72,7 @@ def test_a_document_is_an_applicant_and_a_page_a_picture_that_is_asked_about(sam
 
 def test_a_question_has_its_pictures_in_order_and_the_pages_of_the_first_ones_owner(normal):
     asked = {q.id: q for q in normal.questions()}["con_cnk_001_01"]
-    pictures = [normal._dossiers().pictures[document][index] for document, index in asked.places]
+    pictures = [normal._copy().pictures[document][index] for document, index in asked.places]
     assert [Path(picture).parts[0] for picture in pictures] == ["01-云未然", "01-云未然", "02-石不语", "01-云未然"]
     assert [Path(picture).parts[1] for picture in pictures] == [
         "流水明细",
@@ -89,7 +89,7 @@ def test_a_question_has_its_pictures_in_order_and_the_pages_of_the_first_ones_ow
 
 def test_certificates_have_their_text_under_all_conditions_and_other_pictures_an_unknown_one(sample):
     (applicant,) = [document for document in sample.documents() if document.name == PERSON]
-    held = dict(zip(sample._dossiers().pictures[PERSON], sample.pages(applicant), strict=True))
+    held = dict(zip(sample._copy().pictures[PERSON], sample.pages(applicant), strict=True))
     assert held["01-云未然/流水明细/003_阴影.jpg"].text == held["01-云未然/流水明细/001_正常.jpg"].text != ""
     assert held["01-云未然/组合1/001_正常.jpg"].text == ""
 
@@ -165,6 +165,10 @@ def test_a_folder_without_the_questions_is_named(tmp_path, files, message):
         written(tmp_path, item(), name=name)
     with pytest.raises(DataError, match=message):
         FcmBench(root=tmp_path).check()
+    with pytest.raises(DataError, match=r"nowhere: no such folder"):
+        FcmBench(root=tmp_path / "nowhere").check()
+    with pytest.raises(DataError, match="has no item of these captures and languages"):
+        FcmBench(root=written(tmp_path, item()), captures=("cropped",)).check()
 
 
 def test_the_small_set_comes_first_unless_the_other_is_named(tmp_path):
@@ -174,16 +178,6 @@ def test_the_small_set_comes_first_unless_the_other_is_named(tmp_path):
         FcmBench(root=tmp_path, split="small").check()
     written(tmp_path, item("s"))
     assert [FcmBench(root=tmp_path, split=split).questions()[0].id for split in (None, "full")] == ["s", "f"]
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere: no such folder"):
-        FcmBench(root=tmp_path / "nowhere").check()
-
-
-def test_captures_that_no_item_has_are_refused(tmp_path):
-    with pytest.raises(DataError, match="has no item of these captures and languages"):
-        FcmBench(root=written(tmp_path, item()), captures=("cropped",)).check()
 
 
 @pytest.mark.parametrize(
@@ -220,7 +214,7 @@ def test_example_pictures_would_be_distorted_too_so_they_are_not_asked_about(nor
 
 
 def test_sheets_that_join_a_picture_are_those_of_the_applicant_by_their_order(normal):
-    first = [Path(picture).parent.name for picture in normal._dossiers().pictures[PERSON][:3]]
+    first = [Path(picture).parent.name for picture in normal._copy().pictures[PERSON][:3]]
     assert first == ["bank_statement", "property_owner_search_report", "warranty_deed"]
     one, two = ("multi_doc", 1 / 3), ("multi_doc", 2 / 3)
     assert under(normal, "inf_ext_002_01", one) == under(normal, "inf_ext_002_01", "watermark")

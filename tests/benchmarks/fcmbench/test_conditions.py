@@ -5,8 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from ohr.benchmarks.fcmbench.conditions import AS_NORMAL, CAPTURES, LABELS, label_effect, robustness_label
-from ohr.benchmarks.fcmbench.items import SUBTASKS, Item
+from ohr.benchmarks.fcmbench.capture_items import (
+    AS_NORMAL,
+    CAPTURES,
+    LABELS,
+    SUBTASKS,
+    Item,
+    label_effect,
+    robustness_label,
+)
 from ohr.registry import Registry
 
 
@@ -95,11 +102,6 @@ def test_nobody_knows_which_of_several_documents_was_cropped():
     assert label_effect(replace(asked, robustness="Normal Captures"), ["cropped", "multi_doc"], joined=["丙"]) is None
 
 
-def test_cropped_fields_keep_their_gold():
-    asked = item("inf_ext_002", {"answer": {"a": "1"}})
-    assert label_effect(asked, ["cropped"]) == asked.gold
-
-
 def test_joined_documents_are_added_to_the_types():
     one = item("doc_cla_001", {"answer": ["收入证明"]}, question="收入证明、银行卡？")
     added = ["银行卡", "收入证明", "离婚证"]  # the last one is no option
@@ -109,23 +111,16 @@ def test_joined_documents_are_added_to_the_types():
     assert found == {"present_categories": ["银行卡"], "missing_categories": ["离婚证"]}
     assert label_effect(item("doc_cla_002", {"answer": "B"}), ["multi_doc"], joined=["银行卡"]) is None
     assert label_effect(one, ["multi_doc"], joined=[]) == one.gold
-
-
-def test_a_gold_that_is_not_wrapped_is_joined_too():
-    assert effect(item("doc_cla_001", "收入证明", question="银行卡？"), ["multi_doc"], joined=["银行卡"]) == {
-        "answer": ["收入证明", "银行卡"]
-    }
+    bare = item("doc_cla_001", "收入证明", question="银行卡？")
+    assert effect(bare, ["multi_doc"], joined=["银行卡"]) == {"answer": ["收入证明", "银行卡"]}
 
 
 def test_other_questions_need_the_right_sheet():
     fields = item("inf_ext_002", {"answer": {"a": "1"}})
+    assert label_effect(fields, ["cropped"]) == fields.gold
+    assert label_effect(replace(fields, gold=None), ["defocus"]) is None
     assert label_effect(fields, ["multi_doc"], joined=["银行卡"]) == fields.gold
     assert label_effect(fields, ["multi_doc"], joined=["收入证明"]) is None
     assert label_effect(fields, ["multi_doc"]) is None
     for name in ("inf_ext_001", "en.inf_ext_003"):
         assert label_effect(item(name, {"answer": "A"}), ["multi_doc"], joined=["银行卡"]) is None
-
-
-def test_an_item_without_gold_has_none_after_noise():
-    asked = replace(item("inf_ext_002", {}), gold=None)
-    assert label_effect(asked, ["defocus"]) is None

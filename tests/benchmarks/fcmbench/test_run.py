@@ -10,17 +10,15 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from ohr.benchmarks.fcmbench import FcmBench
-from ohr.benchmarks.fcmbench.fetch import QUESTIONS, fetch
-from ohr.benchmarks.fcmbench.layout import SAMPLE
+from ohr.benchmarks.fcmbench.item_files import QUESTIONS, SAMPLE, fetch
 from ohr.cli.app import app
-from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
-from ohr.runner.run import run
 from ohr.spec.read import read_spec
 
 from ..hub_server import archive
+from ..whole_runs import finished, scored
 
 ROOT = Path(__file__).parents[3]
 PIPELINE, PLUGINS = ROOT / "pipelines" / "fcmbench-mini.yaml", ROOT / "tests" / "plugins.py"
@@ -28,11 +26,6 @@ KINDS = {
     "off_axis", "uneven_illumination", "specular", "defocus", "small_roi", "secondary_capture", "cluttered_background",
     "watermark", "cropped", "multi_doc",
 }  # fmt: skip
-
-
-def ran(path, folder, *overrides):
-    spec = read_spec(path, overrides, trust_plugins=True)
-    return run(spec, store=folder / "store", runs=folder / "runs", executor=Inline()).folder
 
 
 def values(folder, stage, condition):
@@ -60,7 +53,7 @@ def mini(home):
         "{name: cropped, image_noise: {kind: cropped, severity: 0.67}, ocr: {kind: tesseract}}",
     ]
     chosen = ["benchmark.languages=[en]", f"knowledge_bases=[{', '.join(bases)}]"]
-    return ran(PIPELINE, home, f"benchmark.root={home / 'copy'}", *chosen)
+    return finished(PIPELINE, home, f"benchmark.root={home / 'copy'}", *chosen)
 
 
 def test_the_shipped_pipeline_has_all_ten_conditions_and_finds_its_data_anywhere():
@@ -111,7 +104,7 @@ def test_a_model_that_sees_images_needs_no_text_and_sees_a_picture_as_often_as_i
     spec = f"plugins: [{PLUGINS}]\nbenchmark: {{kind: fcmbench, root: .}}\nreplicates: 1\nevaluate: [generation]\n"
     spec += "knowledge_bases:\n  - {name: plain}\n  - {name: dark, image_noise: {kind: defocus, severity: 0.5}}\n"
     (tmp_path / "spec.yaml").write_text(f"{spec}generators: [{{kind: gazer, log: ./asked}}]\n")
-    folder = ran(tmp_path / "spec.yaml", tmp_path)
+    folder = finished(tmp_path / "spec.yaml", tmp_path, trust_plugins=True)
     assert "<image><image>Who? 2" in (tmp_path / "asked").read_text().splitlines()
     rows = read_rows(folder / "scores.parquet", stage="generation", metric="fcmbench_f1")
     assert [(row["condition"], row["value"], row["status"]) for row in rows] == [("plain", 0, "ok"), ("dark", 0, "ok")]
@@ -123,7 +116,7 @@ def test_without_ground_truth_the_plain_images_as_they_are_read_are_what_noise_i
     bases = "[{name: plain, ocr: {kind: tesseract}}, "
     bases += "{name: far, image_noise: {kind: small_roi, severity: 1}, ocr: {kind: tesseract}}]"
     chosen = ["benchmark.languages=[en]", f"knowledge_bases={bases}", "evaluate=[generation]"]
-    folder = ran(PIPELINE, home, f"benchmark.root={home / 'bare'}", *chosen)
+    folder = finished(PIPELINE, home, f"benchmark.root={home / 'bare'}", *chosen)
     plain, far = (values(folder, "generation", condition)["overall"] for condition in ("plain", "far"))
     assert isnan(plain[1])
     assert far[1] < 1
@@ -132,18 +125,10 @@ def test_without_ground_truth_the_plain_images_as_they_are_read_are_what_noise_i
 # --- commands ---------------------------------------------------------------------------------------------
 
 
-def scored(*arguments):
-    command = ["score", "answers", *arguments, "--benchmark", "fcmbench", "--set", "root=sample", "--json"]
-    found = CliRunner().invoke(app, command)
-    assert found.exception is None or isinstance(found.exception, SystemExit), found.output
-    return found
-
-
 @pytest.mark.parametrize(("protocol", "overall", "iqe"), [("reference", 77.09, 70.83), ("clean", 68.97, 70.83)])
 def test_answers_from_a_file_have_the_scores_that_a_person_counts(protocol, overall, iqe):
-    found = scored(str(SAMPLE / "replies.jsonl"), "--protocol", protocol)
-    assert found.exit_code == 1  # one question has no reply
-    report = json.loads(found.stdout)
+    status, report = scored("answers", SAMPLE / "replies.jsonl", "fcmbench", "--protocol", protocol)
+    assert status == 1  # one question has no reply
     totals = {name: report["aggregates"][name][1]["mean"] for name in ("overall", "IQE")}
     assert totals == pytest.approx({"overall": overall / 100, "IQE": iqe / 100}, abs=5e-5)
     assert (report["given"], report["missing"], report["stage"]) == (53, ["en.key_ver_003_01"], "generation")

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 import ohr.benchmarks.fcmbench as package
-from ohr.benchmarks.fcmbench.json_lines import read_items
-from ohr.benchmarks.fcmbench.reply_metrics import FcmBenchF1
-from ohr.benchmarks.fcmbench.reply_scores import CLEAN, REFERENCE, REPAIRS
+from ohr.benchmarks.fcmbench.item_files import read_items
+from ohr.benchmarks.fcmbench.reply_metrics import CLEAN, REFERENCE, REPAIRS, FcmBenchF1
 from ohr.contracts import Case
 from ohr.report.leaderboard.answers import read_answers
 from speed.fcmbench_worth import overall, scored, worth

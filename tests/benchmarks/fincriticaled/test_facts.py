@@ -1,7 +1,7 @@
 import pytest
 
 from ohr.benchmarks.fincriticaled.facts import extract_entities, read_facts, refuse_deep, strip_entity_tags
-from ohr.benchmarks.fincriticaled.occurrences import as_seen
+from ohr.benchmarks.fincriticaled.matching import as_seen
 from ohr.errors import DataError
 
 

@@ -6,7 +6,7 @@ from math import isnan
 import pytest
 
 from ohr.benchmarks.fincriticaled.fact_metrics import FactInText, Ffa, FfaJudge, PageLexical
-from ohr.benchmarks.fincriticaled.occurrences import holds
+from ohr.benchmarks.fincriticaled.matching import holds
 from ohr.contracts import Completion, Generator
 from ohr.contracts import Question as Q
 from ohr.generators.extractive import Extractive

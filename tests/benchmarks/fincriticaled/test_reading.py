@@ -6,8 +6,8 @@ from os import mkfifo
 import pytest
 from PIL import Image
 
+from ohr.benchmarks.fincriticaled.csv_rows import open_table
 from ohr.benchmarks.fincriticaled.release_files import find_table, read_data_set, read_predictions, read_text
-from ohr.benchmarks.fincriticaled.rows import open_table
 from ohr.errors import DataError
 from ohr.messages.faults import sentences
 
@@ -106,6 +106,9 @@ def test_a_missing_image_is_noted_and_refused_with_its_line_when_it_is_read(data
     assert [found.image_digest(page) is None for page in found.pages] == [False, True]
     with pytest.raises(DataError, match=r"raw_input\.csv:4: no such image file \(got 'b\.png'\)"):
         found.image(found.pages[1])
+    root = data({"raw_input.csv": table(["matched_html"], ["<p>two\nlines</p>"], [PLAIN])})
+    with pytest.raises(DataError, match=r"raw_input\.csv:2: the table has no image: none of the columns image_path"):
+        (found := read_data_set(root)).image(found.pages[0])
 
 
 @pytest.mark.parametrize("cell", ["", "x" * 5000, "a\x01b"])
@@ -171,25 +174,27 @@ def test_pages_without_a_gold_file_and_gold_files_without_a_page_are_left_out_an
     ]
 
 
-def test_pages_without_a_fact_are_kept_and_named(data):
-    found = read_data_set(data({"raw_input.csv": table(["matched_html"], [PLAIN], [PLAIN]), **gold(TAGGED, PLAIN)}))
-    assert [page.index for page in found.pages] == [0, 1]
-    assert sentences(found.faults) == ["1 page without a tagged fact: 1"]
-
-
-def test_a_tag_that_only_the_projects_page_knows_is_named(data):
-    tagged = TAGGED.replace("</p>", "<financialconcept>Sales</financialconcept></p>")
-    found = read_data_set(data({"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(tagged)}))
-    assert sentences(found.faults) == ["1 page with the tag <financialconcept>, which no version reads: 0"]
-
-
-def test_a_page_without_html_in_the_table_has_that_of_its_gold_file(data):
-    found = read_data_set(data({"raw_input.csv": table(["id", "matched_html"], ["0", ""]), **gold(TAGGED)}))
-    assert found.pages[0].html == PLAIN
-    assert sentences(found.faults) == ["1 page without matched_html, for which the gold file is used: 0"]
-
-
 OLD = "<p>Sales of <number>25,700</number> in <DATE>2024</DATE></p>"
+
+
+@pytest.mark.parametrize(
+    ("html", "tagged", "fault"),
+    [
+        (PLAIN, PLAIN, "1 page without a tagged fact: 1"),
+        (
+            PLAIN,
+            TAGGED.replace("</p>", "<financialconcept>Sales</financialconcept></p>"),
+            "1 page with the tag <financialconcept>, which no version reads: 1",
+        ),
+        ("", TAGGED, "1 page without matched_html, for which the gold file is used: 1"),
+        (PLAIN, "<number>8</number> other", "1 page with another text in the gold file than in the table: 1"),
+    ],
+)
+def test_what_looks_wrong_in_a_page_is_named(data, html, tagged, fault):
+    root = data({"raw_input.csv": table(["id", "matched_html"], ["0", PLAIN], ["1", html]), **gold(TAGGED, tagged)})
+    found = read_data_set(root)
+    assert sentences(found.faults) == [fault]
+    assert [page.html for page in found.pages] == [PLAIN, PLAIN]
 
 
 def test_dates_of_the_version_of_500_pages_are_temporal_facts(data):
@@ -198,26 +203,21 @@ def test_dates_of_the_version_of_500_pages_are_temporal_facts(data):
     assert found.pages[0].tagged.lower() == TAGGED.lower()
 
 
-def test_a_mix_of_versions_is_refused(data):
-    root = data({"raw_input.csv": table(["matched_html"], [PLAIN], [PLAIN]), **gold(TAGGED, OLD)})
-    assert refused(root).startswith(
-        "ROOT/gold_annotation_html: two versions are mixed: gold_1.txt has the tags of 500 pages"
-    )
+def test_a_folder_without_a_table_or_predictions_is_refused(tmp_path):
+    assert refused(tmp_path).startswith("ROOT: no raw_input_859.csv or raw_input.csv here or in its folder data")
+    (tmp_path / "file").write_text("")
+    for name in ("absent", "file"):
+        for read in (find_table, read_predictions):
+            with pytest.raises(DataError, match="no such folder"):
+                read(tmp_path / name)
 
 
-def test_gold_files_of_other_pages_are_refused(data):
-    pages = [f"<p>{word} {word}s of page {word}</p>" for word in ("alpha", "beta", "gamma")]
-    root = data(
-        {"raw_input.csv": table(["matched_html"], *[[page] for page in pages]), **gold(TAGGED, TAGGED, pages[2])}
-    )
-    assert "2 gold files of 3 have another text than their row" in refused(root)
-
-
-def test_one_gold_file_of_another_page_is_named(data):
-    root = data(
-        {"raw_input.csv": table(["matched_html"], [PLAIN], [PLAIN]), **gold(TAGGED, "<number>8</number> other")}
-    )
-    assert sentences(read_data_set(root).faults) == ["1 page with another text in the gold file than in the table: 1"]
+def test_a_gold_file_that_is_a_pipe_or_has_too_many_facts_in_each_other_is_refused(data):
+    root = data({"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(f"{'<number>' * 200}5{'</number>' * 200}")})
+    assert "gold_0.txt:1: more than 100 tags" in refused(root)
+    (root / "gold_annotation_html/gold_0.txt").unlink()
+    mkfifo(root / "gold_annotation_html/gold_0.txt")
+    assert refused(root).endswith("gold_0.txt: is no file")
 
 
 @pytest.mark.parametrize(
@@ -247,20 +247,24 @@ def test_a_damaged_table_is_refused_with_its_line(data, content, message):
     assert message in refused(data({"raw_input.csv": content, **files}))
 
 
-def test_a_folder_without_a_table_is_refused(tmp_path):
-    assert refused(tmp_path).startswith("ROOT: no raw_input_859.csv or raw_input.csv here or in its folder data")
+WORDS = [f"<p>{word} {word}s of page {word}</p>" for word in ("alpha", "beta", "gamma")]
 
 
-def test_a_table_without_any_gold_file_is_refused(data):
-    root = data({"raw_input.csv": table(["id", "matched_html"], ["5", "<p>other</p>"]), **gold(TAGGED)})
-    assert refused(root) == "ROOT/raw_input.csv: no row has a gold file in ROOT/gold_annotation_html"
-
-
-def test_two_files_of_one_page_are_refused(data):
-    root = data(
-        {"raw_input.csv": table(["matched_html"], [PLAIN]), **gold(TAGGED), "gold_annotation_html/gold_00.txt": "a"}
-    )
-    assert refused(root).endswith("gold_00.txt: page 0 is in gold_0.txt, too; keep one of the files")
+@pytest.mark.parametrize(
+    ("rows", "files", "message"),
+    [
+        ([[0, PLAIN], [1, PLAIN]], gold(TAGGED, OLD),
+         "ROOT/gold_annotation_html: two versions are mixed: gold_1.txt has the tags of 500 pages"),
+        (list(enumerate(WORDS)), gold(TAGGED, TAGGED, WORDS[2]),
+         "ROOT/gold_annotation_html: 2 gold files of 3 have another text than their row"),
+        ([[5, "<p>other</p>"]], gold(TAGGED),
+         "ROOT/raw_input.csv: no row has a gold file in ROOT/gold_annotation_html"),
+        ([[0, PLAIN]], gold(TAGGED) | {"gold_annotation_html/gold_00.txt": "a"},
+         "ROOT/gold_annotation_html/gold_00.txt: page 0 is in gold_0.txt, too; keep one of the files"),
+    ],
+)  # fmt: skip
+def test_gold_files_that_do_not_fit_their_table_are_refused(data, rows, files, message):
+    assert refused(data({"raw_input.csv": table(["id", "matched_html"], *rows), **files})).startswith(message)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_column(data):
@@ -292,11 +296,6 @@ def test_predictions_are_read_by_the_number_in_their_names(data):
     assert found == {2: "pred_2.txt", 10: "pred_10.txt"}
 
 
-def test_predictions_that_are_not_there_are_refused(tmp_path):
-    with pytest.raises(DataError, match="no such folder"):
-        read_predictions(tmp_path / "results")
-
-
 # --- tables that are no text ----------------------------------------------------------------------------
 
 
@@ -311,11 +310,8 @@ def refused_table(path, content):
 def test_a_nul_byte_is_named_with_its_line(tmp_path, line):
     lines = [b"id,matched_html", *(b"%d,<p>a</p>" % number for number in range(6000))]
     lines[line - 1] += b"\0"
+    lines[0] += b"" if line == 1 else b"\xe9"  # also behind latin-1
     assert refused_table(tmp_path / "a.csv", b"\n".join(lines)).startswith(f"TABLE:{line}: the line has a NUL byte")
-
-
-def test_a_nul_byte_behind_latin_1_is_named_too(tmp_path):
-    assert refused_table(tmp_path / "a.csv", b"matched_html\n\xe9\n\0\n").startswith("TABLE:3: the line has a NUL byte")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -327,28 +323,3 @@ def test_utf_16_is_known_by_its_mark_or_its_zeros(tmp_path, encoding):
 @pytest.mark.parametrize("header", ["a" * 100_000, f"matched_html,{'b' * 100_000},{'b' * 100_000}"])
 def test_a_long_header_is_cut_in_messages(tmp_path, header):
     assert len(refused_table(tmp_path / "a.csv", header.encode())) < 500
-
-
-@pytest.mark.parametrize("name", ["absent", "file"])
-def test_a_root_that_is_no_folder_is_said_to_be_none(tmp_path, name):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="no such folder"):
-        find_table(tmp_path / name)
-
-
-def data_set(root, gold):
-    (root / "raw_input.csv").write_text("matched_html\n<p>5</p>\n")
-    (root / "gold_annotation_html").mkdir()
-    gold(root / "gold_annotation_html" / "gold_0.txt")
-    with pytest.raises(DataError) as caught:
-        read_data_set(root)
-    return str(caught.value)
-
-
-def test_a_gold_file_that_is_a_pipe_is_no_file(tmp_path):
-    assert data_set(tmp_path, mkfifo).endswith("gold_0.txt: is no file")
-
-
-def test_a_gold_file_of_nested_facts_is_refused(tmp_path):
-    nested = f"{'<number>' * 200}5{'</number>' * 200}"
-    assert "gold_0.txt:1: more than 100 tags" in data_set(tmp_path, lambda path: path.write_text(nested))

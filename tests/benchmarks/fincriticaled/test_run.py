@@ -7,25 +7,17 @@ from math import isnan
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from ohr.cli.app import app
-from ohr.engine.executors.inline import Inline
 from ohr.report.leaderboard.ocr_results import as_base
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
-from ohr.runner.run import run
-from ohr.spec.read import read_spec
 from samples.fincriticaled import SAMPLE
+
+from ..whole_runs import finished, scored
 
 pytestmark = pytest.mark.usefixtures("one_process")
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "fincriticaled-mini.yaml"
 WITHOUT_COMMAS = SAMPLE / "results/without_commas_zero-shot"
-
-
-def finished(path, folder, *overrides):
-    spec = read_spec(path, overrides)
-    return run(spec, store=folder / "store", runs=folder / "runs", executor=Inline()).folder
 
 
 def means(folder, condition, stage="page", by="evidence_source", group="all"):
@@ -94,10 +86,8 @@ def test_a_part_of_the_facts_has_the_scores_of_all(mini, home, field):
 
 
 def score(folder, tmp_path, protocol):
-    command = ["score", "ocr", str(folder), "--benchmark", "fincriticaled", "--set", "root=sample", "--json"]
     places = ["--store", str(tmp_path / "store"), "--runs", str(tmp_path / "runs")]
-    found = CliRunner().invoke(app, [*command, "--protocol", protocol, *places])
-    return found.exit_code, json.loads(found.stdout)
+    return scored("ocr", folder, "fincriticaled", "--protocol", protocol, *places)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_the_prompt_has_the_question_and_the_solution_as_they_are():
 def test_an_empty_solution_is_wrong_and_asks_nothing():
     empty = Case("?", ("0",), (), " \n")
     assert metric().prompts_for(empty) == ()
-    assert metric().score_judged(empty, []) == 0
+    assert [metric().score_judged(empty, replies) for replies in ([], ["None"], ["none of these"])] == [0, 0, 0]
 
 
 def test_a_gold_that_no_answer_meets_is_asked_about_in_the_reference_protocol_alone():

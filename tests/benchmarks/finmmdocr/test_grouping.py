@@ -6,7 +6,7 @@ import pytest
 
 from ohr.benchmarks.finmmdocr.grouping import Group, calc_steps, extract_steps, groups
 from ohr.benchmarks.finmmdocr.published_numbers import group_sizes
-from ohr.benchmarks.finmmdocr.records import DOC_TYPES, Record
+from ohr.benchmarks.finmmdocr.release_records import DOC_TYPES, Record
 
 PLAIN = Record(
     question_id="test-0",

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ohr.benchmarks.finmmdocr.merged_pages import MergedPages
-from ohr.benchmarks.finmmdocr.merging import Layout, layout, merged, resized
+from ohr.benchmarks.finmmdocr.merged_pages import Layout, MergedPages, layout, merged, resized
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.files.lazy import Made
 
@@ -51,11 +50,8 @@ def test_few_pages_are_not_merged():
     assert seen(0, threshold=3) == []
 
 
-def test_pages_of_english_documents_are_stacked():
+def test_pages_of_english_documents_are_stacked_and_those_of_others_in_rows():
     assert seen(5, threshold=3) == ["20x60:0", "20x60:2", "20x30:4"]
-
-
-def test_pages_of_other_documents_are_in_rows():
     assert seen(5, "毛利率是多少？", threshold=3) == ["40x30:0", "40x30:2", "20x30:4"]
 
 
@@ -96,29 +92,28 @@ def page(value, height=20, width=10):
     return np.full((height, width, 3), value, dtype=np.uint8)
 
 
-@pytest.mark.parametrize("protocol", ["reference", "clean"])
-def test_documents_up_to_the_threshold_are_not_merged(protocol):
-    assert layout(50, "report", 50, protocol) == layout(15, "report", 15, protocol) == Layout(1, 1)
-    assert layout(1000, "report", None, protocol) == Layout(1, 1)
-
-
-def test_longer_ones_have_k_pages_a_picture_in_k_columns_or_one():
-    assert layout(100, "report") == Layout(2, 2)
-    assert layout(100, "complong_test_3") == Layout(2, 1)
-    assert layout(45, "report", 15) == Layout(3, 3)
-    assert layout(150, "complong_testmini_246") == Layout(3, 2)
-
-
-def test_the_published_code_rounds_up_twice():
-    assert layout(51, "report") == Layout(3, 2)
-    assert layout(51, "report", 50, "clean") == Layout(2, 2)
-    assert layout(101, "report") == Layout(4, 3)
-    assert layout(101, "complong_1", 50, "clean") == Layout(3, 1)
+@pytest.mark.parametrize(
+    ("count", "threshold", "english", "reference", "clean"),
+    [
+        (50, 50, False, (1, 1), (1, 1)),  # up to the threshold they are not merged
+        (15, 15, False, (1, 1), (1, 1)),
+        (1000, None, False, (1, 1), (1, 1)),
+        (100, 50, False, (2, 2), (2, 2)),
+        (100, 50, True, (2, 1), (2, 1)),
+        (45, 15, False, (3, 3), (3, 3)),
+        (51, 50, False, (3, 2), (2, 2)),  # the published code rounds up twice
+        (101, 50, False, (4, 3), (3, 3)),
+        (101, 50, True, (4, 1), (3, 1)),
+    ],
+)
+def test_longer_documents_have_k_pages_a_picture_in_k_columns_or_one(count, threshold, english, reference, clean):
+    for protocol, wanted in (("reference", reference), ("clean", clean)):
+        assert layout(count, threshold, protocol, english=english) == wanted
 
 
 @given(st.integers(1, 900), st.sampled_from([15, 50, 300]), st.sampled_from(["reference", "clean"]))
 def test_there_are_never_more_pictures_than_the_threshold(count, threshold, protocol):
-    assert ceil(count / layout(count, "report", threshold, protocol).pages) <= threshold
+    assert ceil(count / layout(count, threshold, protocol, english=False).pages) <= threshold
 
 
 def test_pages_are_set_in_rows():
@@ -128,17 +123,9 @@ def test_pages_are_set_in_rows():
     assert [first[0, 0, 0], first[0, 10, 0], first[20, 0, 0], first[20, 10, 0]] == [10, 20, 30, 255]
     assert second.shape == (20, 20, 3)
     assert [second[0, 0, 0], second[0, 10, 0]] == [40, 50]
-
-
-def test_pages_are_set_in_one_column():
-    (picture,) = merged([page(1), page(2)], Layout(2, 1))
-    assert picture.shape == (40, 10, 3)
-    assert [picture[19, 0, 0], picture[20, 0, 0]] == [1, 2]
-
-
-def test_single_pages_are_as_they_were():
-    pages = [page(1), page(2, 30, 15)]
-    assert [picture.shape for picture in merged(pages, Layout(1, 1))] == [(20, 10, 3), (30, 15, 3)]
+    (column,) = merged(pages[:2], Layout(2, 1))
+    assert (column.shape, column[19, 0, 0], column[20, 0, 0]) == ((40, 10, 3), 10, 20)
+    assert [each is own for each, own in zip(merged(pages, Layout(1, 1)), pages, strict=True)] == [True] * 5
 
 
 def test_the_published_code_cuts_a_page_that_is_larger_than_the_first():

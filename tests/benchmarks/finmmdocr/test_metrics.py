@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.finmmdocr import running
+from ohr.benchmarks.finmmdocr import reply_programs as running
 from ohr.benchmarks.finmmdocr.metrics import (
     Executed,
     GoldenFound,
@@ -67,8 +67,8 @@ def test_the_canned_outputs_of_the_sample_score_as_they_promise():
     ],
 )
 def test_a_program_scores_by_what_it_returns(body, accuracy, executed):
-    assert PotAccuracy(seconds=4).score_case(case(body)) == accuracy
-    assert Executed(seconds=4).score_case(case(body)) == executed
+    assert PotAccuracy(seconds=1).score_case(case(body)) == accuracy
+    assert Executed(seconds=1).score_case(case(body)) == executed
 
 
 @pytest.mark.parametrize("reply", ["", "The margin is 75.", "```python\n```", "\ud800"])
@@ -79,9 +79,8 @@ def test_a_reply_without_a_program_scores_0(reply):
 
 
 def test_the_limit_of_time_is_a_field():
-    slow = case("import time; time.sleep(0.7); return 75")
-    assert PotAccuracy(seconds=0.2).score_case(slow) == 0
-    assert PotAccuracy(seconds=30).score_case(slow) == 1
+    slow = case("import time; time.sleep(0.4); return 75")
+    assert [PotAccuracy(seconds=seconds).score_case(slow) for seconds in (0.2, 30)] == [0, 1]
 
 
 def test_equal_programs_are_run_once_for_both_metrics(monkeypatch):
@@ -141,27 +140,18 @@ def test_a_page_has_the_place_of_its_best_chunk():
         assert PageRecall(k=3, protocol=protocol).score_ranking(found) == 0.5
 
 
-def test_golden_k_is_the_rank_of_the_last_gold_page():
-    assert golden_k(ranking(1, 3, 2, 7)) == pytest.approx(4)
-    assert golden_k(ranking(7, 3)) == pytest.approx(2)
-
-
-def test_a_gold_page_that_was_not_found_counts_as_the_last_one_and_is_counted():
-    assert golden_k(ranking(1, 3)) == pytest.approx(10)
+def test_golden_k_is_the_rank_of_the_last_gold_page_and_one_that_was_not_found_counts_as_the_last_one():
+    assert [golden_k(ranking(*pages)) for pages in ((1, 3, 2, 7), (7, 3), (1, 3))] == pytest.approx([4, 2, 10])
     assert GoldenRank().score_ranking(ranking(1, 3, size=0)) == 0
     assert [GoldenFound().score_ranking(found) for found in (ranking(1, 3), ranking(7, 3))] == [0, 1]
-
-
-def test_a_question_without_gold_pages_counts_in_the_reference_protocol_alone():
-    found = ranking(1, gold=())
-    assert all(isnan(kind().score_ranking(found)) for kind in (PageRecall, PageMrr, GoldenRank, GoldenFound))
-    assert PageRecall(protocol="reference").score_ranking(found) == 0
-    assert PageMrr(protocol="reference").score_ranking(found) == 0
+    none = ranking(1, gold=())
+    assert all(isnan(kind().score_ranking(none)) for kind in (PageRecall, PageMrr, GoldenRank, GoldenFound))
+    assert [kind(protocol="reference").score_ranking(none) for kind in (PageRecall, PageMrr)] == [0, 0]
 
 
 @given(st.permutations(range(1, 13)), st.sets(st.integers(1, 12), min_size=1))
 def test_the_first_golden_k_pages_have_all_gold_pages_and_fewer_have_not(pages, gold):
-    k = last_rank(pages, gold)
+    k = last_rank(pages, gold, 12)
     assert gold <= set(pages[:k])
     assert not gold <= set(pages[: k - 1])
 
@@ -178,7 +168,4 @@ def test_the_first_golden_k_pages_have_all_gold_pages_and_fewer_have_not(pages, 
 )  # fmt: skip
 def test_a_number_counts_where_it_is_whole(text, fact, held):
     assert NumberInText().score(text, fact) == held
-
-
-def test_an_empty_fact_is_undefined():
-    assert isnan(NumberInText().score("5", " "))
+    assert isnan(NumberInText().score(text, " "))

@@ -5,8 +5,8 @@ from importlib.resources import files
 import pytest
 from ruamel.yaml import YAML
 
-from ohr.benchmarks.finmmdocr.numbers import cot_accuracy, pot_accuracy
-from ohr.benchmarks.finmmdocr.programs import extract_program
+from ohr.benchmarks.finmmdocr.answer_numbers import cot_accuracy, pot_accuracy
+from ohr.benchmarks.finmmdocr.reply_programs import extract_program
 from ohr.steps.answers.prompt_templates import read_prompt
 
 
@@ -29,7 +29,7 @@ def test_the_parts_of_a_program_prompt_are_in_the_published_order(name):
 def test_the_example_in_a_program_prompt_is_a_program_that_is_found_and_runs(name):
     space = {}
     exec(extract_program(prompt(name)["system"]), space)  # our own program
-    assert pot_accuracy(space["solution"](), 26.25) == 1
+    assert pot_accuracy(float(space["solution"]()), 26.25) == 1
 
 
 def test_both_program_prompts_ask_the_same_but_for_the_context():

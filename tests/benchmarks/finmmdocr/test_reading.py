@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ohr.benchmarks.finmmdocr.from_records import asked, file_faults
-from ohr.benchmarks.finmmdocr.release_files import page_image_file, page_texts, survey
+from ohr.benchmarks.finmmdocr.release_records import page_image_file, page_texts, survey
 from ohr.errors import DataError
 from ohr.messages.faults import sentences
 
@@ -44,6 +44,13 @@ def test_pages_are_found_below_the_folder_whatever_comes_before_their_paths(copy
     (record,) = read(copy.write(copy.record(images=images, texts=texts)))
     assert page_texts(copy.root, record) == ["one", "two", "three"]
     assert page_image_file(copy.root, record, 2) == copy.root / "images/report/page_3.png"
+    (copy.root / "images/report/page_2.png").unlink()
+    (copy.root / "texts/report.json").unlink()
+    for place, fault in ((1, r"page_2\.png: no such file"), (3, "report has no image of page 4")):
+        with pytest.raises(DataError, match=rf"{fault} \(test\.json record 0\)"):
+            page_image_file(copy.root, record, place)
+    with pytest.raises(DataError, match=r"report\.json: no such file \(test\.json record 0\)"):
+        page_texts(copy.root, record)
 
 
 def test_paths_do_not_leave_the_folder(copy, tmp_path_factory):
@@ -53,15 +60,11 @@ def test_paths_do_not_leave_the_folder(copy, tmp_path_factory):
         assert "no such file (test.json record 0)" in lacking(copy.write(copy.record(texts=path)))
 
 
-def test_a_folder_without_the_file_is_an_error(copy):
-    assert "no test.json or test.jsonl" in error(copy.root)
-
-
 def test_json_lines_are_read_under_either_name(copy):
     copy.files()
     text = "\n".join(json.dumps(copy.record(number)) for number in (1, 2)) + "\n\n"
     for name in ("test.jsonl", "test.json"):
-        copy.put(name, text)
+        copy.put(name, text.encode("utf-8-sig"))
         assert [record.question_id for record in read(copy.root)] == ["test-1", "test-2"]
     assert read(copy.root)[1].where == "test.json line 2"
 
@@ -107,12 +110,6 @@ def test_an_encoding_other_than_unicode_is_named(copy, name):
     assert "GB 18030" in error(copy.root)
 
 
-def test_a_byte_order_mark_before_json_lines_is_no_fault(copy):
-    copy.files()
-    copy.put("test.jsonl", json.dumps(copy.record()).encode("utf-8-sig"))
-    assert len(read(copy.root)) == 1
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -125,6 +122,10 @@ def test_a_byte_order_mark_before_json_lines_is_no_fault(copy):
         ({"pages_num": None, "images": []}, "without pages"),
         ({"question": " "}, "without question: test.json record 0"),
         ({"question_id": None, "doc_id": 7}, "without question_id and doc_id"),
+        *(
+            ({"scenarios": scenarios}, "1 record whose scenarios are no list of texts: test-0")
+            for scenarios in ("x", [1], {"PM": 1})
+        ),
     ],
 )
 def test_a_fault_of_a_record_is_named_with_the_record(copy, changes, said):
@@ -162,16 +163,6 @@ def test_texts_that_cannot_be_used_are_named_with_their_file(copy, texts, said):
     assert "texts/report.json" in message
 
 
-def test_an_id_that_repeats_is_a_fault(copy):
-    message = error(copy.write(copy.record(1), copy.record(1)))
-    assert "1 record whose id repeats: test-1 (test.json record 0, test.json record 1)" in message
-
-
-def test_an_id_that_repeats_with_another_content_shows_that_versions_are_mixed(copy):
-    message = error(copy.write(copy.record(1), copy.record(1, ground_truth=76)))
-    assert "whose id repeats with another content: two versions may be mixed: test-1" in message
-
-
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
@@ -203,6 +194,8 @@ def test_records_of_one_document_that_disagree_show_that_versions_are_mixed(copy
         ({"ground_truth": float("inf")}, "(0 in the reference protocol): test-0 (test.json record 0): inf"),
         ({"ground_truth": None}, "whose ground_truth is no number"),
         ({"ground_truth": [75]}, "whose ground_truth is no number"),
+        ({"ground_truth": 10**400}, "is too large for a double, which no answer meets: scored 0: test-0"),
+        ({"pages_num": 4}, "whose pages_num is not the number of its images: test-0 (test.json record 0): 4 and 3"),
     ],
 )
 def test_what_does_no_harm_is_a_note(copy, changes, note):
@@ -212,34 +205,17 @@ def test_what_does_no_harm_is_a_note(copy, changes, note):
     assert len(read(copy.root)) == 1
 
 
-def test_a_number_of_pages_that_is_not_that_of_the_images_is_a_note(copy):
-    found = survey(copy.write(copy.record(pages_num=4)))
-    assert found.errors == []
-    assert "whose pages_num is not the number of its images: test-0 (test.json record 0): 4 and 3" in found.notes[0]
-    with pytest.raises(DataError, match=r"report has no image of page 4 \(test\.json record 0\)"):
-        page_image_file(copy.root, found.records[0], 3)
+def test_ids_that_repeat_and_records_that_are_none_are_faults(copy):
+    message = error(copy.write(copy.record(1), copy.record(1), 1, 2, 3))
+    assert "1 record whose id repeats: test-1 (test.json record 0, test.json record 1)" in message
+    assert "3 records that are no objects: test.json record 2" in message
+    message = error(copy.write(copy.record(1), copy.record(1, ground_truth=76)))
+    assert "whose id repeats with another content: two versions may be mixed: test-1" in message
 
 
 def test_all_kinds_of_faults_are_reported_together(copy):
     message = error(copy.write(copy.record(0, evidence=[]), copy.record(1, evidence={"table": [0]}), copy.record(1)))
     assert all(part in message for part in ("is no object", "on page 0", "whose id repeats"))
-
-
-def test_a_survey_keeps_records_with_faults(copy):
-    found = survey(copy.write(copy.record(0, evidence={"table": [0]}), copy.record(1, ground_truth="75")))
-    assert [record.ground_truth for record in found.records] == [75.0, "75"]
-    assert len(found.errors) == 1
-    assert len(found.notes) == 1
-
-
-def test_a_page_that_is_gone_after_the_survey_is_an_error(copy):
-    (record,) = read(copy.write(copy.record()))
-    (copy.root / "images/report/page_2.png").unlink()
-    (copy.root / "texts/report.json").unlink()
-    with pytest.raises(DataError, match=r"page_2\.png: no such file \(test\.json record 0\)"):
-        page_image_file(copy.root, record, 1)
-    with pytest.raises(DataError, match=r"report\.json: no such file \(test\.json record 0\)"):
-        page_texts(copy.root, record)
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), 12.7, "12", [1]])
@@ -252,18 +228,6 @@ def test_a_count_that_is_none_is_noted_with_its_record(copy, name, value):
     assert found.records[0].pages_num == 3
 
 
-@pytest.mark.parametrize("scenarios", ["x", [1], {"PM": 1}])
-def test_scenarios_that_are_no_list_of_texts_are_refused(copy, scenarios):
-    assert "1 record whose scenarios are no list of texts: test-0" in error(
-        copy.write(copy.record(scenarios=scenarios))
-    )
-
-
-def test_a_gold_that_is_too_large_for_a_double_is_noted(copy):
-    found = survey(copy.write(copy.record(ground_truth=10**400)))
-    assert "whose ground_truth is too large for a double, which no answer meets: scored 0: test-0" in found.notes[0]
-
-
 def test_an_empty_image_file_is_named(copy):
     root = copy.write(copy.record())
     copy.put("images/report/page_2.png", b"")
@@ -272,14 +236,11 @@ def test_an_empty_image_file_is_named(copy):
     assert "company_research/report (1 image: images/report/page_2.png)" in message
 
 
-def test_records_that_are_no_objects_are_named(copy):
-    assert "3 records that are no objects: test.json record 1" in error(copy.write(copy.record(), 1, 2, 3))
-
-
 @pytest.mark.parametrize("name", ["absent", "file"])
 def test_a_root_that_is_no_folder_is_said_to_be_none(copy, name):
     copy.put("file", "text")
     assert "no such folder" in error(copy.root / name)
+    assert "no test.json or test.jsonl" in error(copy.root)
 
 
 @pytest.mark.parametrize(

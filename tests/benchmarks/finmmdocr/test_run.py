@@ -7,15 +7,12 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
-from ohr.cli.app import app
-from ohr.engine.executors.inline import Inline
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
-from ohr.runner.run import run
-from ohr.spec.read import read_spec
 from samples.finmmdocr import SAMPLE
+
+from ..whole_runs import aggregates, finished, scored, values
 
 pytestmark = pytest.mark.acceptance
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "finmmdocr-mini.yaml"
@@ -31,11 +28,6 @@ generators: [{kind: canned, replies: replies.jsonl}]
 """
 
 
-def finished(path, folder, *overrides):
-    spec = read_spec(path, overrides)
-    return run(spec, store=folder / "store", runs=folder / "runs", executor=Inline()).folder
-
-
 def small(copy, tmp_path_factory, replies, *records, protocol="clean", more=""):
     """Run a copy with canned replies, by question."""
     copy.write(*records)
@@ -44,14 +36,6 @@ def small(copy, tmp_path_factory, replies, *records, protocol="clean", more=""):
     (home / "replies.jsonl").write_text("\n".join(lines))
     (home / "spec.yaml").write_text(SPEC.replace("ROOT", str(copy.root)).replace("PROTOCOL", protocol) + more)
     return finished(home / "spec.yaml", home)
-
-
-def values(folder, **wanted):
-    return {row["question_id"]: row["value"] for row in read_rows(folder / "scores.parquet", **wanted)}
-
-
-def aggregates(folder, **wanted):
-    return {row["name"]: row["value"] for row in read_rows(folder / "aggregates.parquet", **wanted)}
 
 
 def program(value):
@@ -133,11 +117,6 @@ def test_a_written_solution_is_scored_by_the_number_that_another_generator_reads
     assert "cot_accuracy (judge)" in Run(folder).manifest["prompt_sha256"]
 
 
-def score(path, *words):
-    command = ["score", "answers", str(path), "--benchmark", "finmmdocr", "--set", "root=sample", "--json", *words]
-    return CliRunner().invoke(app, command)
-
-
 @pytest.mark.parametrize("protocol", ["clean", "reference"])
 @pytest.mark.parametrize("case", ["right", "off by 0.19 %", "body in a block", "string with a percent sign"])
 def test_answers_of_the_sample_have_the_promised_accuracy(tmp_path, case, protocol):
@@ -145,9 +124,8 @@ def test_answers_of_the_sample_have_the_promised_accuracy(tmp_path, case, protoc
     path = tmp_path / "answers.jsonl"
     lines = [json.dumps({"question_id": output["question_id"], "answer": output["output"]}) for output in chosen]
     path.write_text("\n".join(lines))
-    done = score(path, "--protocol", protocol)
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    status, found = scored("answers", path, "finmmdocr", "--protocol", protocol)
+    assert status == 0
     promised = sum(output["expected"][protocol] for output in chosen) / 8
     assert found["aggregates"]["acc"][1]["mean"] == promised
     assert found["scores"]["pot_accuracy"]["doc_length"]["all"]["mean"] == promised
@@ -160,8 +138,6 @@ def test_answers_of_the_sample_have_the_promised_accuracy(tmp_path, case, protoc
 def test_a_question_without_an_answer_is_wrong(tmp_path):
     path = tmp_path / "answers.jsonl"
     path.write_text(json.dumps({"question_id": "test-0", "answer": program(6.8)}))
-    done = score(path)
-    assert done.exit_code == 1
-    found = json.loads(done.stdout)
-    assert len(found["missing"]) == 7
+    status, found = scored("answers", path, "finmmdocr")
+    assert (status, len(found["missing"])) == (1, 7)
     assert found["aggregates"]["acc"][1]["mean"] == 1 / 8

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.benchmarks.finqa_tablequest import FinqaTableQuest
-from ohr.benchmarks.finqa_tablequest.loading import SAMPLE
+from ohr.benchmarks.finqa_tablequest.report_questions import SAMPLE
 from ohr.cli.app import app
 from ohr.contracts import Passage
 from ohr.errors import DataError
@@ -85,11 +85,6 @@ def test_a_fault_is_refused_with_file_and_entry(own):
         own("medium", 1, difficulty="Medium").check()
     with pytest.raises(DataError, match=r"easy\.json: cannot be read: No such file or directory"):
         FinqaTableQuest(root=SAMPLE / "absent").check()
-
-
-def test_questions_that_changed_are_read_again(own):
-    assert own(question="Why?").questions()[0].text == "Why?"
-    assert own(question="Why not?").questions()[0].text == "Why not?"
 
 
 def test_reference_merges_questions_of_equal_texts_and_says_what_it_does_not_repeat():

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.benchmarks.finqa_tablequest.judging import parse_binary_judge
-from ohr.benchmarks.finqa_tablequest.metrics import FinqaJudge, Measure, Trec
-from ohr.benchmarks.finqa_tablequest.question_files import FinqaQuestion
-from ohr.benchmarks.finqa_tablequest.retrieval import MEASURES, measures, misplaced, queries
-from ohr.benchmarks.tablequest.binary import binary_prompt
+from ohr.benchmarks.finqa_tablequest.metrics import (
+    MEASURES,
+    FinqaJudge,
+    Measure,
+    Trec,
+    measures,
+    parse_binary_judge,
+)
+from ohr.benchmarks.finqa_tablequest.report_questions import FinqaQuestion, misplaced
+from ohr.benchmarks.tablequest.judges import binary_prompt
 from ohr.contracts import Case, Ranking
 from ohr.testing import check_metric
 
@@ -51,12 +56,8 @@ def judged(reply, protocol):
     return FinqaJudge(generator={"kind": "by_rule"}, protocol=protocol).score_reply(reply)
 
 
-def test_a_decorated_verdict_is_incorrect_in_reference_and_read_in_clean():
-    assert judged("**JUDGMENT:** CORRECT", "reference") == 0
-    assert judged("**JUDGMENT:** CORRECT", "clean") == 1
-
-
 def test_a_judge_that_answers_nonsense_is_incorrect_in_reference_and_a_failed_score_in_clean():
+    assert [judged("**JUDGMENT:** CORRECT", protocol) for protocol in ("reference", "clean")] == [0, 1]
     assert judged("bananas", "reference") == 0
     with pytest.raises(ValueError, match="no verdict in the judge's reply: 'bananas'"):
         judged("bananas", "clean")
@@ -118,17 +119,16 @@ def test_reference_reads_replies_as_the_published_code_does(reply, read):
         ("**INCORRECT**", "INCORRECT", None),
         ("JUDGMENT: CORRECT\nCONFIDENCE: 7", "CORRECT", None),
         ("JUDGMENT: CORRECT\nCONFIDENCE: nan", "CORRECT", None),
+        ("", "ERROR", None),
+        ("JUDGMENT: [CORRECT/INCORRECT]", "ERROR", None),
+        ("JUDGMENT: unsure", "ERROR", None),
+        ("It looks correct to me.", "ERROR", None),
     ],
 )
-def test_clean_reads_decorated_verdicts(reply, judgment, confidence):
+def test_clean_reads_decorated_verdicts_and_takes_a_reply_without_one_for_a_failed_one(reply, judgment, confidence):
     verdict = parse_binary_judge(reply, "clean")
     assert verdict.judgment == judgment
     assert isnan(verdict.confidence) if confidence is None else verdict.confidence == confidence
-
-
-@pytest.mark.parametrize("reply", ["", "JUDGMENT: [CORRECT/INCORRECT]", "JUDGMENT: unsure", "It looks correct to me."])
-def test_clean_takes_a_reply_without_a_verdict_for_a_failed_one(reply):
-    assert parse_binary_judge(reply, "clean").judgment == "ERROR"
 
 
 @given(st.sampled_from(["CORRECT", "INCORRECT"]), st.floats(0, 1), st.from_regex(r"[a-z ]{0,20}", fullmatch=True))
@@ -148,22 +148,10 @@ def test_the_prompt_asks_for_the_published_keys():
 
 
 def question(number, text, page):
-    return FinqaQuestion(f"easy-{number}", "easy", "A_2023_10K", page, "", text, "5", "", "", "10K", "")
+    return FinqaQuestion(f"easy-{number}", "easy", "A_2023_10K", page, "", text, "5", "10K", "")
 
 
 ASKED = [question(1, "a", 1), question(2, "b", 2), question(3, "a", 3), question(4, "c", 4)]
-
-
-def test_clean_has_one_query_for_each_question():
-    asked = queries(ASKED)
-    assert [query.questions for query in asked] == [("easy-1",), ("easy-2",), ("easy-3",), ("easy-4",)]
-    assert asked[2].pages == {"A_2023_10K_p3"}
-
-
-def test_reference_merges_questions_with_equal_texts():
-    asked = queries(ASKED, "reference")
-    assert [query.questions for query in asked] == [("easy-1", "easy-3"), ("easy-2",), ("easy-4",)]
-    assert asked[0].pages == {"A_2023_10K_p1", "A_2023_10K_p3"}
 
 
 def test_the_published_code_reads_pages_of_other_queries_after_a_merge():
@@ -177,11 +165,3 @@ def test_measures_of_a_ranking_that_ir_measures_has_measured():
     assert asked["nDCG@1"] == asked["P@1"] == asked["R@1"] == 0
     assert asked["nDCG@3"] == pytest.approx(0.6934264036172708)
     assert (asked["P@3"], asked["R@3"], asked["RR"], asked["Rprec"]) == (pytest.approx(2 / 3), 1, 0.5, 0.5)
-
-
-def test_precision_divides_by_the_cut_off_even_where_the_ranking_is_shorter():
-    assert measures(["a"], frozenset("a"))["P@10"] == 0.1
-
-
-def test_a_query_without_pages_has_no_measures():
-    assert all(map(isnan, measures(["a"], frozenset()).values()))

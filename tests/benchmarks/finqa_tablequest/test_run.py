@@ -6,19 +6,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from ohr.benchmarks.finqa_tablequest.loading import SAMPLE
-from ohr.engine.executors.inline import Inline
+from ohr.benchmarks.finqa_tablequest.report_questions import SAMPLE
 from ohr.results.tables.read_table import read_rows
-from ohr.runner.run import run
-from ohr.spec.read import read_spec
+
+from ..whole_runs import finished
 
 pytestmark = pytest.mark.acceptance
 PIPELINE = Path(__file__).parents[3] / "pipelines" / "finqa-tablequest-mini.yaml"
-
-
-def finished(path, folder, *overrides):
-    spec = read_spec(path, overrides)
-    return run(spec, store=folder / "store", runs=folder / "runs", executor=Inline()).folder
 
 
 def accuracies(folder, stage):

@@ -56,11 +56,12 @@ def write_image(path: Path, *texts: str) -> Path:
 
 
 class Own:
-    """A folder that a test fills, and the benchmark over it."""
+    """A folder that a test fills, and the benchmark over it; it has a question until others are asked."""
 
     def __init__(self, home: Path) -> None:
         self.home, self.root = home, home / "docs"
         self.root.mkdir()
+        self.ask({"question": "?"})
 
     def ask(self, *records: object, name: str = "q.json") -> Path:
         path = self.home / name

@@ -1,4 +1,3 @@
-import importlib.util
 import os
 from pathlib import Path
 
@@ -10,46 +9,41 @@ from ohr.contracts import Document
 from ohr.errors import DataError
 from ohr.files.names import printable
 
-_spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
-files = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(files)
+from .conftest import picture, write_image, write_pdf
 
 
 def pages(own, **keys):
-    own.ask({"question": "?"})
     return {document.name: document.pages for document in own.benchmark(**keys).documents()}
 
 
 def test_pdfs_image_folders_and_single_images_are_documents(own):
-    files.write_pdf(own.root / "a.pdf", "one", "two")
-    files.write_pdf(own.root / "law/b.PDF", "one")
+    write_pdf(own.root / "a.pdf", "one", "two")
+    write_pdf(own.root / "law/b.PDF", "one")
     for number in (1, 2, 10):
-        files.write_image(own.root / f"scans/c/{number}.png", f"page {number}")
-    files.write_image(own.root / "d.jpg", "photo")
-    files.write_image(own.root / "fax/f.tiff", "one", "two", "three")
-    files.write_image(own.root / ".trash/x.png", "hidden")
+        write_image(own.root / f"scans/c/{number}.png", f"page {number}")
+    write_image(own.root / "d.jpg", "photo")
+    write_image(own.root / "fax/f.tiff", "one", "two", "three")
+    write_image(own.root / ".trash/x.png", "hidden")
     (own.root / "notes.txt").write_text("not a document")
     assert pages(own) == {"documents/a": 2, "documents/d": 1, "documents/fax": 3, "law/b": 1, "scans/c": 3}
 
 
 def test_pages_of_an_image_folder_come_in_natural_order(own):
     for number in (10, 2, 1):
-        files.write_image(own.root / f"scans/c/{number}.png", f"page {number}")
-    own.ask({"question": "?"})
+        write_image(own.root / f"scans/c/{number}.png", f"page {number}")
     benchmark = own.benchmark()
     (document,) = benchmark.documents()
     for index, number in enumerate((1, 2, 10)):
-        assert np.array_equal(benchmark.page_image(document, index), files.picture(f"page {number}"))
+        assert np.array_equal(benchmark.page_image(document, index), picture(f"page {number}"))
 
 
 def test_frames_of_a_tiff_file_are_pages(own):
-    files.write_image(own.root / "fax/1.tiff", "one", "two")
-    files.write_image(own.root / "fax/2.png", "three")
-    own.ask({"question": "?"})
+    write_image(own.root / "fax/1.tiff", "one", "two")
+    write_image(own.root / "fax/2.png", "three")
     benchmark = own.benchmark()
     (document,) = benchmark.documents()
     assert [benchmark.page_image(document, i).shape for i in range(3)] == [
-        np.asarray(files.picture(text)).shape for text in ("one", "two", "three")
+        np.asarray(picture(text)).shape for text in ("one", "two", "three")
     ]
     with pytest.raises(DataError, match="no page 3: it has 3 pages"):
         benchmark.page_image(document, 3)
@@ -57,9 +51,8 @@ def test_frames_of_a_tiff_file_are_pages(own):
 
 @pytest.mark.parametrize("content", [b"", b"not an image"])
 def test_a_damaged_image_fails_alone(own, content):
-    files.write_image(own.root / "c/1.png", "good")
+    write_image(own.root / "c/1.png", "good")
     (own.root / "c/2.png").write_bytes(content)
-    own.ask({"question": "?"})
     benchmark = own.benchmark()
     (document,) = benchmark.documents()
     assert document.pages == 2
@@ -104,15 +97,13 @@ def test_a_folder_without_documents_is_refused(own, content):
         own.root.rmdir()
     for name, data in (content or {}).items():
         (own.root / name).write_bytes(data)
-    own.ask({"question": "?"})
     with pytest.raises(DataError, match="no such folder" if content is None else "holds no readable PDF"):
         own.benchmark().check()
 
 
 def test_two_documents_of_one_name_are_refused(own):
-    files.write_pdf(own.root / "a.pdf", "x")
-    files.write_image(own.root / "a.png", "x")
-    own.ask({"question": "?"})
+    write_pdf(own.root / "a.pdf", "x")
+    write_image(own.root / "a.png", "x")
     with pytest.raises(DataError, match="two documents are named 'documents/a'"):
         own.benchmark().documents()
 
@@ -121,7 +112,7 @@ def test_a_changed_file_has_another_fingerprint(two):
     benchmark = two.benchmark(ground_truth="text_layer")
     document = Document("documents/lease", "documents", "en", 2)
     before = [benchmark.fingerprint(document, images=images) for images in (True, False)]
-    path = files.write_pdf(two.root / "lease.pdf", "The lease began in 1965.", "It ends in 2034.")
+    path = write_pdf(two.root / "lease.pdf", "The lease began in 1965.", "It ends in 2034.")
     os.utime(path, ns=(1, 1))
     after = [benchmark.fingerprint(document, images=images) for images in (True, False)]
     assert not set(before) & set(after)
@@ -136,8 +127,8 @@ def test_a_changed_file_has_another_fingerprint(two):
     ],
 )
 def test_a_file_whose_name_cannot_be_written_is_left_out_with_a_note(own, name, shown):
-    files.write_image(own.root / "good.png", "good")
-    files.write_image(own.root / os.fsdecode(name), "bad")
+    write_image(own.root / "good.png", "good")
+    write_image(own.root / os.fsdecode(name), "bad")
     own.ask({"question": "?", "document": "good", "page": 1})
     benchmark = own.benchmark()
     benchmark.check()
@@ -151,8 +142,7 @@ def test_a_file_whose_name_cannot_be_written_is_left_out_with_a_note(own, name, 
 
 def test_a_page_is_read_without_a_look_at_every_file(own, monkeypatch):
     for number in range(3):
-        files.write_image(own.root / f"{number}.png", "page")
-    own.ask({"question": "?"})
+        write_image(own.root / f"{number}.png", "page")
     benchmark = own.benchmark()
     document = benchmark.documents()[0]
     monkeypatch.setattr(Path, "rglob", lambda *_: pytest.fail("the folder was searched"))
@@ -161,24 +151,22 @@ def test_a_page_is_read_without_a_look_at_every_file(own, monkeypatch):
 
 
 def test_files_that_nothing_takes_are_listed(own):
-    files.write_pdf(own.root / "a.pdf", "one")
+    write_pdf(own.root / "a.pdf", "one")
     for name in ("letter/2.heic", "notes.docx"):
         (own.root / name).parent.mkdir(exist_ok=True)
         (own.root / name).write_bytes(b"x")
     (own.root / "truth/documents").mkdir(parents=True)
     (own.root / "truth/documents/a.json").write_text("[]")
-    own.ask({"question": "?"})
     (note,) = [line for line in own.benchmark(ground_truth=own.root / "truth").notes() if "left out" in line]
     assert "2 files that cannot be read as a PDF or an image: letter/2.heic, notes.docx" in note
 
 
 def test_a_page_that_is_missing_is_a_warning_and_the_others_are_truth(own):
-    path = files.write_pdf(own.root / "log.pdf", "herrings", "kelp", "lanterns")
+    path = write_pdf(own.root / "log.pdf", "herrings", "kelp", "lanterns")
     content = bytearray(path.read_bytes())
     entry = content.index(b"xref\n0 10\n") + len(b"xref\n0 10\n") + 20 * 7  # of the second page
     content[entry : entry + 20] = b"0000000000 00000 f \n"
     path.write_bytes(bytes(content))
-    own.ask({"question": "?"})
     benchmark = own.benchmark(ground_truth="text_layer")
     (document,) = benchmark.documents()
     assert {page.index: page.text for page in benchmark.pages(document)} == {0: "herrings", 2: "lanterns"}
@@ -186,7 +174,7 @@ def test_a_page_that_is_missing_is_a_warning_and_the_others_are_truth(own):
 
 
 def test_a_folder_is_looked_at_without_questions(own):
-    files.write_pdf(own.root / "a.pdf", "one")
+    write_pdf(own.root / "a.pdf", "one")
     (own.root / "b.pdf").write_bytes(b"%PDF-1.4 broken")
     (note,) = own.benchmark("none.csv").notes()
     assert "left out" in note and "b.pdf" in note

@@ -1,9 +1,7 @@
 """Runs on a user's own documents, with everything and with as little as there may be."""
 
-import importlib.util
 import json
 from math import isnan
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,7 @@ from ohr.results.tables.read_table import read_rows
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
 
-_spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
-files = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(files)
+from .conftest import write_image, write_scan
 
 SPEC = """\
 name: own
@@ -119,7 +115,7 @@ def test_a_knowledge_base_of_ground_truth_that_is_not_there_is_refused(carry_out
 
 
 def test_a_scan_has_no_text_layer_which_is_reported(two):
-    files.write_scan(two.root / "scan.pdf", 2)
+    write_scan(two.root / "scan.pdf", 2)
     benchmark = two.benchmark(ground_truth="text_layer")
     (scan,) = [document for document in benchmark.documents() if document.name == "documents/scan"]
     assert benchmark.pages(scan) == []
@@ -142,8 +138,8 @@ def test_another_piece_of_evidence_is_another_run(carry_out, recorded):
 
 
 def test_page_images_are_read_by_an_engine(own):
-    files.write_image(own.root / "letters/a/1.png", "The lease began in 1964.")
-    files.write_image(own.root / "letters/b/1.png", "Horns may sound at noon.")
+    write_image(own.root / "letters/a/1.png", "The lease began in 1964.")
+    write_image(own.root / "letters/b/1.png", "Horns may sound at noon.")
     (own.root / "letters/b/2.png").write_bytes(b"")
     own.ask(
         {"question": "When did the lease begin?", "answers": "1964", "document": "a", "page": 1,
@@ -216,7 +212,7 @@ def test_a_run_warns_of_evidence_that_is_not_on_its_page(carry_out, recorded):
 
 
 def test_a_question_about_a_scan_is_in_no_comparison(carry_out, recorded):
-    files.write_scan(recorded.root / "scan.pdf", 1)
+    write_scan(recorded.root / "scan.pdf", 1)
     path = recorded.home / "ocr/documents/scan.json"
     path.write_text(json.dumps([{"page_idx": 0, "text": "A photo of a permit."}]))
     common = {"answers": "1964", "page": 1}

@@ -1,8 +1,6 @@
 """`ohr init`, on your own documents."""
 
 import csv
-import importlib.util
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -11,18 +9,16 @@ from ohr.cli.app import app
 from ohr.contracts import Question
 from ohr.new_study.wizard import build_starter, evidence_places
 
-_spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
-files = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(files)
+from .conftest import write_pdf, write_scan
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """Two PDFs and a scan in `docs`."""
     monkeypatch.chdir(tmp_path)
-    files.write_pdf(tmp_path / "docs/lease.pdf", "The lease began in 1964. Rent is due in May.", "It ends in 2034.")
-    files.write_pdf(tmp_path / "docs/bylaws/noise.pdf", "Horns may sound at noon.")
-    files.write_scan(tmp_path / "docs/permit.pdf")
+    write_pdf(tmp_path / "docs/lease.pdf", "The lease began in 1964. Rent is due in May.", "It ends in 2034.")
+    write_pdf(tmp_path / "docs/bylaws/noise.pdf", "Horns may sound at noon.")
+    write_scan(tmp_path / "docs/permit.pdf")
     return tmp_path
 
 
@@ -130,7 +126,7 @@ def test_the_evidence_of_an_answer_is_its_sentence_line_or_row(page, answer, pla
 
 
 def test_an_answer_in_several_places_is_ambiguous_and_gets_no_evidence(home):
-    files.write_pdf(home / "docs/fees.pdf", "Mooring 12.50\nCrane 12.50\nWinter berth 40.00")
+    write_pdf(home / "docs/fees.pdf", "Mooring 12.50\nCrane 12.50\nWinter berth 40.00")
     ask(home, ("What is the fee?", "12.50", "fees", 1, ""), ("And in winter?", "40.00", "fees", 1, ""))
     done = ohr("init", "docs")
     assert "evidence proposed for 1 of them" in done.stdout

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ohr.benchmarks.page_corpus import PageCorpus
-from ohr.benchmarks.page_corpus.sets import REPOSITORIES, fetch
+from ohr.benchmarks.page_corpus.parquet_pages import REPOSITORIES, fetch
 from ohr.cli.app import app
 from ohr.files.hub import RECORD
 

@@ -7,10 +7,15 @@ import pytest
 from pydantic import ValidationError
 
 from ohr.benchmarks.tablequest import TableQuest
-from ohr.benchmarks.tablequest.baseline import read_baseline
 from ohr.benchmarks.tablequest.by_rule import ByRule
-from ohr.benchmarks.tablequest.judges import Pairwise, TableAccuracyJudged
-from ohr.benchmarks.tablequest.pairwise import forfeit, pairwise_prompt, parse_pairwise
+from ohr.benchmarks.tablequest.judges import (
+    Pairwise,
+    TableAccuracyJudged,
+    forfeit,
+    pairwise_prompt,
+    parse_pairwise,
+    read_baseline,
+)
 from ohr.contracts import Case, Prompt
 from ohr.errors import DataError
 
@@ -178,35 +183,21 @@ def test_the_judge_by_rule_judges_one_answer(gold, answer, judgment):
         ('{"better_model": " TIE "}', "tie"),
         ('I compare both. {"better_model": "model_2"}', "model_2"),
         ('{"better_model": "model_1"} On reflection: {"better_model": "model_2"}', "model_2"),
+        ("", None),
+        ("model_1 is better", None),
+        ('{"better_model": "model_3"}', None),
+        ('{"better_model": 1}', None),
+        ('{"better_model": null}', None),
+        ('{"better_model": "model_1"', None),
+        ('{"better": "model_1"}', None),
     ],
 )
-def test_the_choice_is_read(reply, choice):
+def test_the_choice_is_read_where_there_is_one(reply, choice):
     assert parse_pairwise(reply) == choice
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "model_1",
-        "model_1 is better",
-        '{"better_model": "model_3"}',
-        '{"better_model": 1}',
-        '{"better_model": null}',
-        '{"better_model": "model_1"',
-        '{"rationale": "x"}',
-        '{"better": "model_1"}',
-    ],
-)
-def test_a_reply_without_a_choice_has_none(reply):
-    assert parse_pairwise(reply) is None
-
-
 def test_an_empty_answer_forfeits():
-    assert forfeit("", "5").outcome == "loss"
-    assert forfeit("5", " ").outcome == "win"
-    assert forfeit(" ", "").outcome == "tie"
-    assert forfeit("5", "6") is None
+    assert [forfeit(*pair) for pair in (("", "5"), ("5", " "), (" ", ""), ("5", "6"))] == [0, 1, 0.5, None]
 
 
 def test_the_prompt_has_the_papers_keys_in_their_order():

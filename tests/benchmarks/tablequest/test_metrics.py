@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ohr.benchmarks.tablequest import TableQuest
 from ohr.benchmarks.tablequest.metrics import FiguresKept, TableAccuracy, TableDecided
-from ohr.benchmarks.tablequest.totals import rating
+from ohr.benchmarks.tablequest.ratings import rating
 from ohr.contracts import Case
 
 
@@ -40,14 +40,10 @@ def test_an_answer_that_rules_leave_open_counts_as_wrong_and_as_undecided(reply,
 @pytest.mark.parametrize("metric", [TableAccuracy(), TableDecided()])
 def test_hard_questions_have_no_accuracy_with_or_without_a_reply(metric):
     assert isnan(metric.score_case(case("15.2%", level="hard")))
+    assert isnan(metric.score_case(case("15.2%", gold="")))
     missing = [metric.score_missing(question) for question in TableQuest(root="sample").questions()]
     assert missing[:2] == [0.0, 0.0]
     assert isnan(missing[2])
-
-
-@pytest.mark.parametrize("metric", [TableAccuracy(), TableDecided()])
-def test_without_a_gold_answer_there_is_no_accuracy(metric):
-    assert isnan(metric.score_case(case("15.2%", gold="")))
 
 
 @pytest.mark.parametrize(
@@ -76,22 +72,17 @@ def elo(win, tie, loss):
     return float(rating([(win + tie / 2) / games], [games]))
 
 
-def test_half_of_the_points_is_the_opponents_rating():
-    assert elo(40, 0, 40) == elo(0, 80, 0) == elo(1, 78, 1) == 1000
-
-
-def test_ten_times_the_odds_are_400_points():
-    assert elo(10, 0, 1) == pytest.approx(1400)
-    assert elo(1, 0, 10) == pytest.approx(600)
-
-
-def test_a_tie_is_half_a_win():
-    assert elo(10, 20, 50) == elo(20, 0, 60) == pytest.approx(809.15, abs=0.005)
-
-
-def test_ratings_are_clipped_at_half_a_game():
-    assert elo(80, 0, 0) == elo(79, 1, 0) == pytest.approx(1880.56, abs=0.005)
-    assert elo(0, 0, 80) == pytest.approx(2000 - 1880.56, abs=0.005)
+@pytest.mark.parametrize(
+    ("games", "rated"),
+    [
+        ((40, 0, 40), 1000), ((0, 80, 0), 1000), ((1, 78, 1), 1000),  # half of the points
+        ((10, 0, 1), 1400), ((1, 0, 10), 600),  # ten times the odds
+        ((10, 20, 50), 809.15), ((20, 0, 60), 809.15),  # a tie is half a win
+        ((80, 0, 0), 1880.56), ((79, 1, 0), 1880.56), ((0, 0, 80), 119.44),  # clipped at half a game
+    ],
+)  # fmt: skip
+def test_ratings_follow_from_the_points(games, rated):
+    assert elo(*games) == pytest.approx(rated, abs=0.005)
 
 
 @given(st.integers(1, 60), st.integers(0, 60), st.integers(1, 60))

@@ -3,7 +3,7 @@ from os import mkfifo
 
 import pytest
 
-from ohr.benchmarks.tablequest.question_files import read_questions
+from ohr.benchmarks.tablequest.context_questions import read_questions
 from ohr.errors import DataError
 
 GOOD = {
@@ -50,12 +50,6 @@ def test_json_and_json_lines_have_the_same_questions(written):
     assert again[1].where.endswith("q.json: entry 2")
 
 
-def test_a_byte_order_mark_is_no_fault(tmp_path):
-    path = tmp_path / "q.jsonl"
-    path.write_text(json.dumps(GOOD), encoding="utf-8-sig")
-    assert len(read_questions(path)) == 1
-
-
 def test_only_easy_questions_may_lack_steps(written):
     easy = {key: value for key, value in GOOD.items() if key != "steps"} | {"difficulty": "easy"}
     assert read_questions(written(easy))[0].steps == ""
@@ -86,38 +80,27 @@ def test_a_wrong_part_is_named_with_its_value(written, part, value, message):
     assert refused(written(GOOD | {part: value})) == f"FILE:1: {message}"
 
 
-def test_a_repeated_id_is_named_with_both_places(written):
-    path = written(GOOD, GOOD | {"id": "b"}, GOOD)
-    assert refused(path) == "FILE:3: id 'a' is already used in FILE:1"
+@pytest.mark.parametrize(
+    ("records", "name", "message"),
+    [
+        ([GOOD, GOOD | {"id": "b"}, GOOD], "q.jsonl", "FILE:3: id 'a' is already used in FILE:1"),
+        ([GOOD, '{"id": '], "q.jsonl", "FILE:2: not readable as JSON"),
+        ([GOOD, "5"], "q.jsonl", "FILE:2: must be an object"),
+        (["{"], "q.json", "FILE: not readable as JSON"),
+        ([], "q.json", "FILE: has no questions"),
+    ],
+)
+def test_a_broken_file_is_named(written, records, name, message):
+    assert refused(written(*records, name=name)).startswith(message)
 
 
-def test_a_broken_line_is_named(written):
-    assert refused(written(GOOD, '{"id": ')).startswith("FILE:2: not readable as JSON")
-    assert refused(written(GOOD, "5")).startswith("FILE:2: must be an object")
-
-
-def test_a_broken_file_is_named(written, tmp_path):
-    assert refused(written("{", name="q.json")).startswith("FILE: not readable as JSON")
+def test_what_is_no_file_of_questions_in_utf_8_is_refused(tmp_path):
     path = tmp_path / "q.json"
-    path.write_text("{}")
+    assert refused(path) == "FILE: cannot be read: No such file or directory"
+    path.write_bytes(b"\xef\xbb\xbf{}")
     assert refused(path) == "FILE: must be a JSON list of questions (got dict)"
-    path.write_text("[]")
-    assert refused(path) == "FILE: has no questions"
-
-
-def test_another_encoding_is_refused(tmp_path):
-    path = tmp_path / "q.jsonl"
-    path.write_text(json.dumps(GOOD | {"company": "Größe"}, ensure_ascii=False), encoding="latin-1")
+    path.write_text(json.dumps([GOOD | {"company": "Größe"}], ensure_ascii=False), encoding="latin-1")
     assert "is not UTF-8 text" in refused(path)
-    path.write_text(json.dumps(GOOD), encoding="utf-16")
-    assert "is not UTF-8 text" in refused(path)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    assert refused(tmp_path / "absent.jsonl") == "FILE: cannot be read: No such file or directory"
-
-
-def test_a_pipe_is_no_file(tmp_path):
-    path = tmp_path / "q.json"
+    path.unlink()
     mkfifo(path)
     assert refused(path) == "FILE: is no file"

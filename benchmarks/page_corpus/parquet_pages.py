@@ -1,13 +1,22 @@
-"""Where a page corpus has its parts: a folder of Parquet files for each configuration, as the hub lays them out."""
+"""The Parquet files of a page corpus: where its parts are, as the hub lays them out; images, and known data sets."""
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ohr.contracts import Image, Tally
 from ohr.errors import DataError
+from ohr.files import hub
+from ohr.files.changes import State, state_of
+from ohr.files.images import image_of
+from ohr.files.json_input import mapping_in
 from ohr.messages.wording import counted, named
 
 if TYPE_CHECKING:
@@ -89,7 +98,7 @@ def parquet_files(root: Path, split: str | None) -> dict[str, tuple[Path, ...]]:
     return files
 
 
-def _of_split(folder: Path, wanted: str | None) -> tuple[Path, ...]:
+def _of_split(folder: Path, chosen: str | None) -> tuple[Path, ...]:
     splits: dict[str, list[Path]] = defaultdict(list)
     parts: dict[str, int] = {}
     for path in sorted(folder.rglob("*.parquet")):
@@ -100,7 +109,7 @@ def _of_split(folder: Path, wanted: str | None) -> tuple[Path, ...]:
     if not splits:
         raise DataError(f"{folder}: has no Parquet file; there is {_content(folder)}")
     default = _TEST if _TEST in splits else next(iter(splits)) if len(splits) == 1 else None
-    split = wanted or default
+    split = chosen or default
     if split is None or split not in splits:
         fault = "has several splits" if split is None else f"has no split {split!r}"
         raise DataError(f"{folder}: {fault}: choose one of {', '.join(sorted(splits))} as `split`")
@@ -162,8 +171,8 @@ def shard(path: Path, configuration: str) -> Shard:
     if configuration == "corpus" and not {"image", "text"} & columns.keys():
         lacking.append("image")
     if lacking:
-        wanted = "; ".join(f"the {part} ({' or '.join(known[part])})" for part in lacking)
-        raise DataError(f"{path}: has no column for {wanted}; its columns are {', '.join(there) or 'none'}")
+        needed = "; ".join(f"the {part} ({' or '.join(known[part])})" for part in lacking)
+        raise DataError(f"{path}: has no column for {needed}; its columns are {', '.join(there) or 'none'}")
     return Shard(path, columns)
 
 
@@ -181,3 +190,111 @@ def require_text(read: Shard, part: str, kind: "DataType") -> None:
 
     if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) or types.is_null(kind)):
         raise DataError(f"{read.path}: the column {read.columns[part]} must hold texts, and is of the type {kind}")
+
+
+def read_image_row(path: Path, column: str, row: int) -> Image:
+    """Read the image of a row.
+
+    Args:
+        column: a struct with the field `bytes`, as the library `datasets` writes images, or the bytes themselves.
+
+    Raises:
+        DataError: there is none, or it is damaged.
+    """
+    content = _reader(path, column, state_of(path)).content(row)
+    if not isinstance(content, bytes) or not content:
+        raise DataError(f"{path}: row {row}: has no bytes of an image in the column {column}")
+    return image_of(content, f"{path}: row {row}: the image")
+
+
+class _Reader:
+    """Reads a column row by row, on from the last one: pages are mostly read in their order.
+
+    Another row costs what is before it in its row group, which in the hub's sets of images is of at most 100 rows.
+    """
+
+    def __init__(self, path: Path, column: str) -> None:
+        self._path, self._lock, self._file = path, Lock(), open_parquet(path)
+        about, schema = self._file.metadata, self._file.schema
+        leaves = {schema.column(place).path for place in range(len(schema))}
+        self._leaf = f"{column}.bytes" if f"{column}.bytes" in leaves else column
+        self._starts = [0, *accumulate(about.row_group(group).num_rows for group in range(about.num_row_groups))]
+        self._group, self._next = -1, 0
+        self._values: Iterator[Any] = iter(())
+
+    def content(self, row: int) -> Any:
+        """Return the value of a row; of a struct, its bytes."""
+        group = bisect_right(self._starts, row) - 1
+        with self._lock:
+            if group != self._group or row < self._next:
+                self._group, self._next, self._values = group, self._starts[group], self._rows(group)
+            for value in self._values:
+                self._next += 1
+                if self._next > row:
+                    return value.get("bytes") if isinstance(value, dict) else value
+        raise DataError(f"{self._path}: has no row {row}")
+
+    def _rows(self, group: int) -> Iterator[Any]:
+        with faults_of(self._path):
+            batches = self._file.iter_batches(1, row_groups=[group], columns=[self._leaf], use_threads=False)
+            yield from (batch.column(0)[0].as_py() for batch in batches)
+
+
+@lru_cache(maxsize=2)
+def _reader(path: Path, column: str, state: State) -> _Reader:  # noqa: ARG001 # the state is a key
+    return _Reader(path, column)
+
+
+_V3 = ("computer_science", "energy", "finance_en", "finance_fr", "hr", "industrial", "pharmaceuticals", "physics")
+_V2 = ("biomedical_lectures_v2", "economics_reports_v2", "esg_reports_human_labeled_v2", "esg_reports_v2")
+_V1 = (
+    "arxivqa_test_subsampled_beir", "docvqa_test_subsampled_beir", "infovqa_test_subsampled_beir",
+    "shiftproject_test_beir", "syntheticDocQA_artificial_intelligence_test_beir", "syntheticDocQA_energy_test_beir",
+    "syntheticDocQA_government_reports_test_beir", "syntheticDocQA_healthcare_industry_test_beir",
+    "tabfquad_test_subsampled_beir", "tatdqa_test_beir",
+)  # fmt: skip
+
+REPOSITORIES = {name: f"vidore/{name}" for name in (*(f"vidore_v3_{name}" for name in _V3), *_V2, *_V1)}
+"""Repositories of the hub by name: the public sets of ViDoRe V3, V2 and V1."""
+
+_ROWS = {
+    "vidore_v3_computer_science": (1_360, 1_290, 6_294, 2),
+    "vidore_v3_energy": (2_225, 1_848, 6_618, 41),
+    "vidore_v3_finance_en": (2_942, 1_854, 8_766, 6),
+    "vidore_v3_finance_fr": (2_384, 1_920, 8_808, 5),
+    "vidore_v3_hr": (1_110, 1_908, 10_386, 14),
+    "vidore_v3_industrial": (5_244, 1_698, 9_684, 27),
+    "vidore_v3_pharmaceuticals": (2_313, 2_184, 10_392, 52),
+    "vidore_v3_physics": (1_674, 1_812, 13_068, 42),
+}
+"""Rows of the pages, queries (in six languages), judgments and documents, as the hub counted them in October 2026."""
+_COUNTED = {"corpus": "pages", "queries": "queries", "qrels": "judgments", "documents": "documents"}
+
+
+def tallies(root: Path, split: str | None) -> list[Tally]:
+    """Count the rows of a copy beside the published ones; none where its set is not known.
+
+    Args:
+        root: a folder that was fetched, or has the name of the set.
+    """
+    name = Path(str(mapping_in(root / hub.RECORD).get("repository") or root.name)).name
+    if name not in _ROWS:
+        return []
+    files = parquet_files(root, split)
+    return [
+        Tally(what, sum(open_parquet(path).metadata.num_rows for path in files[part]) if part in files else None, rows)
+        for (part, what), rows in zip(_COUNTED.items(), _ROWS[name], strict=True)
+    ]
+
+
+def fetch(repository: str, folder: Path, revision: str | None = None, *, endpoint: str | None = None) -> Sequence[str]:
+    """Download the Parquet files of a set as `ohr.files.hub.fetch` does, and return lines to print."""
+    wanted = (*chain(*FOLDERS.values()),)
+    fetched = hub.fetch(
+        repository,
+        folder,
+        revision,
+        wanted=lambda name: name == "README.md" or (name.endswith(".parquet") and name.partition("/")[0] in wanted),
+        endpoint=endpoint,
+    )
+    return [fetched.line, f"root: {folder}"]

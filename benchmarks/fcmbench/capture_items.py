@@ -1,13 +1,69 @@
-"""Capture conditions of FCMBench: their names in files, labels and answers, and what noise does to a gold."""
+"""The items of FCMBench (V1.1, vision-language track), their capture conditions, and what noise does to a gold."""
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from .items import Item
-from .reply_scores import unwrap
+Task = Literal["IQE", "DTR", "KIE", "CC", "VC", "NC", "RR"]
+TASKS: tuple[Task, ...] = ("IQE", "DTR", "KIE", "CC", "VC", "NC", "RR")
+"""Image quality, document types, key information, consistency, validity, calculation, plausibility."""
+
+_CHINESE: Mapping[Task, tuple[str, ...]] = {
+    "IQE": ("qua_eva_001",),
+    "DTR": ("doc_cla_001", "doc_cla_002", "doc_cla_003"),
+    "KIE": ("inf_ext_001", "inf_ext_002", "inf_ext_003", "inf_ext_004", "inf_ext_005"),
+    "CC": ("con_cnk_001", "con_chk_004", "con_chk_005", "con_chk_006"),
+    "VC": ("key_ver_001", "key_ver_002", "key_ver_003"),
+    "NC": ("num_cal_001", "num_cal_002", "num_cal_003", "num_cal_004", "num_cal_005"),
+    "RR": ("rea_chk_001", "rea_chk_003", "rea_chk_004"),
+}
+_ONLY_CHINESE = frozenset(("inf_ext_005", "con_chk_005", "con_chk_006", "num_cal_001", "num_cal_005", *_CHINESE["RR"]))
+SUBTASKS: Mapping[str, Task] = {
+    f"{prefix}{name}": task
+    for prefix in ("", "en.")
+    for task, names in _CHINESE.items()
+    for name in names
+    if not (prefix and name in _ONLY_CHINESE)
+}
+"""The task of each subtask: 24 in Chinese, and 16 in English whose names begin with `en.`."""
+
+UNFINISHED = "num_cal_005"
+"""A subtask that its authors still work on; it has items, but no part in any score."""
+
+PLACEHOLDER = re.compile(r"<images?(?:_\d+)?>")
+"""The place of an image in a question: `<image>`, `<image_001>` or `<images_001>`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One question about one or more images.
+
+    Args:
+        id: unique within its file.
+        images: paths below the folder of images, in the order of the question's placeholders.
+        question: the prompt, with a placeholder for each image.
+        gold: the answer as JSON text; None in the full set, whose answers are not published.
+        robustness: the condition under which the images were captured.
+        line: of its file, from 1; 0 where it comes from none.
+    """
+
+    id: str
+    images: tuple[str, ...]
+    question: str
+    gold: str | None
+    task: str
+    subtask: str
+    robustness: str
+    line: int = 0
+
+    @property
+    def language(self) -> Literal["en", "zh"]:
+        """Language of the question."""
+        return "en" if self.subtask.startswith("en.") else "zh"
+
 
 NORMAL = "Normal Captures"
 MULTI_DOC = "Multi-doc Images"
@@ -132,6 +188,11 @@ def _none_whole(item: Item, name: str) -> dict[str, Any]:
 
 def _union(first: Any, second: Sequence[str]) -> list[str]:
     return list(dict.fromkeys((*_listed(first), *second)))
+
+
+def unwrap(value: Any) -> Any:
+    """Return the value of the key `answer` where there is one, else the value itself."""
+    return value["answer"] if isinstance(value, dict) and "answer" in value else value
 
 
 def _listed(value: Any) -> list[str]:

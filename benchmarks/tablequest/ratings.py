@@ -1,16 +1,40 @@
-"""Numbers of TableQuest's protocol that are more than a mean: accuracy over two levels, and ratings."""
+"""Numbers of TableQuest's protocol that are more than a mean, and the published ones: accuracies and ELO ratings.
 
-from collections.abc import Sequence
+The paper names no algorithm for ratings. RPBench-Auto, of the same group (calculate_metrics.py, commit e61243f), fits a
+logistic regression on a scale of 400 to the base 10, with a tie as half a win: Bradley-Terry by maximum likelihood.
+Where everyone meets one opponent only, its maximum is the formula here. The paper's own ratings follow from it to the
+hundredth, with gpt-4o-vision as opponent and gpt-4o at 1000: see `published/tables.yaml`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import nan
 from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from ohr.contracts import Aggregate, Mean
+from ohr.contracts import Aggregate, Mean, Published
 
-from .elo import BASE, OVERALL, elo_of_share
-from .question_files import Level
+from ..published import published_numbers
+from .context_questions import Level
+
+BASE = 1000.0
+SCALE = 400.0
+OVERALL = "overall"
+
+
+def elo_of_share(share: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Return the ratings of shares of the points against an opponent whose rating is 1000; nan stays nan.
+
+    Formula: 1000 + 400 log10(s / (1 - s)) with s = (win + tie / 2) / n, kept within [0.5 / n, 1 - 0.5 / n]: half a game
+    from the ends, where the rating is infinite.
+    """
+    clipped = np.clip(share, 0.5 / n, 1 - 0.5 / n)
+    rated: NDArray[np.float64] = BASE + SCALE * np.log10(clipped / (1 - clipped))
+    return rated
+
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 QUESTIONS = 80
@@ -64,3 +88,28 @@ def rating(parts: Sequence[Any], counts: Sequence[int], opponent: float = BASE) 
     """
     share = np.asarray(parts[0], dtype=float)
     return opponent - BASE + elo_of_share(share, counts[0]) if counts[0] else share * nan
+
+
+WARNING = "the ratings follow with gpt-4o-vision as the opponent and gpt-4o at 1000, as under protocol reference"
+
+
+def published(*, on_the_papers_scale: bool) -> tuple[Published, ...]:
+    """Return ratings, as printed, and accuracies.
+
+    The recall of Table 4 is left out, since it is no score of a system.
+
+    Args:
+        on_the_papers_scale: own ratings are on the paper's scale too, so that published ones need no warning.
+    """
+    numbers = published_numbers(__package__, _about)
+    if on_the_papers_scale:
+        return numbers
+    return tuple(replace(number, warning=WARNING) if number.metric == "elo" else number for number in numbers)
+
+
+def _about(table: Mapping[str, Any], row: Mapping[str, str], column: str) -> Mapping[str, Any] | None:
+    if "unit" not in table:
+        return None
+    where = {} if column == OVERALL else {"metric": table["by_level"], "group": f"level={column}"}
+    known = {"stage": "generation", "metric": table["metric"], "main": True, "unit": table["unit"], **where}
+    return {**known, "value": float(row[column])} if table["unit"] == "number" else known

@@ -57,14 +57,8 @@ def _parsed(html: str) -> "BeautifulSoup":
     return parse(html)
 
 
-def html_to_text(html: str | float | None) -> str:
-    """Return the text that the lexical metrics compare, on one line.
-
-    Args:
-        html: a page; a missing one (None, or nan as pandas reads an empty cell) has no text.
-    """
-    if html is None or isinstance(html, float):
-        return ""
+def html_to_text(html: str) -> str:
+    """Return the text that the lexical metrics compare, on one line."""
     if "<" in html and ">" in html:
         soup = parse(html, "lxml")
         for element in soup(_UNSEEN):

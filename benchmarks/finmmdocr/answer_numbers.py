@@ -1,13 +1,17 @@
-"""The numbers of an answer and of the gold: what is read as one, and when two are equal (within 0.2 %)."""
+"""Numbers of answers and golds: what is read as one, when two are equal (within 0.2 %), and which ones a text has."""
 
+import io
 import re
-from ast import literal_eval
-from collections.abc import Sequence
+import tokenize
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from math import nan
+from unicodedata import normalize
 
 from ohr.text.arithmetic import TooLargeError, evaluate
+from ohr.text.recent import recent
 
-from .records import Protocol
+from .release_records import Protocol
 
 TOLERANCE = 0.002
 """Share of the gold by which an answer may differ (arXiv:2512.24903, section 4.1)."""
@@ -27,8 +31,6 @@ _UNITS = tuple(
 )
 """A number with a unit behind or before it: a word beside a space, or one or two characters."""
 _GROUPED = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})*|\d+)(?:\.\d+)?")
-_PRINTED = re.compile(r"(?:numpy\.|np\.)?[A-Za-z]\w*\('?([-+.\w]+)'?\)")
-"""A number of another type as Python prints it: `np.float64(4.5)`, `Decimal('4.5')`."""
 
 
 def within_tolerance(pred: float, gt: float) -> bool:
@@ -43,21 +45,14 @@ def within_tolerance(pred: float, gt: float) -> bool:
         return False
 
 
-def pot_accuracy(result: object, gt: object, protocol: Protocol = "reference") -> float:
-    """Score what a program returned: 1 where `float` reads it as a number that agrees with the gold, else 0.
+def pot_accuracy(number: float | None, gt: object, protocol: Protocol = "reference") -> float:
+    """Score what `float` made of a program's value: 1 where it agrees with the gold, else 0; None is a failure.
 
     Args:
-        result: the value, or its printed form (`repr`), in which text in quotes is a string that the program
-            returned: either the `number` or the `value` of a sandbox's outcome. None is a failure.
         gt: the gold; only a number or a truth value can be met.
         protocol: with `clean`, a gold that is no finite number gives nan, with `reference` 0.
     """
-    if protocol == "clean" and not is_gold(gt):
-        return nan
-    try:
-        return _agreement(float(_returned(result)), gt)
-    except (TypeError, ValueError, ArithmeticError):
-        return 0.0
+    return nan if protocol == "clean" and not is_gold(gt) else _agreement(number, gt)
 
 
 def cot_accuracy(extracted: str, gt: object, protocol: Protocol = "reference") -> float:
@@ -67,7 +62,7 @@ def cot_accuracy(extracted: str, gt: object, protocol: Protocol = "reference") -
     parser of arithmetic does the same; with `clean`, a failure is wrong.
 
     Args:
-        extracted: the text of at most a few words; see `is_no_answer` for the word none.
+        extracted: the text of at most a few words, without the word none.
         gt: the gold.
         protocol: with `clean`, a gold that is no finite number gives nan, with `reference` 0.
     """
@@ -85,11 +80,6 @@ def cot_accuracy(extracted: str, gt: object, protocol: Protocol = "reference") -
         return _agreement(value.real if isinstance(value, complex) else value, gt)
     except (TypeError, ArithmeticError):
         return 0.0
-
-
-def is_no_answer(extracted: str) -> bool:
-    """Report whether an extraction says that there is no number; such an answer is wrong, whatever the gold."""
-    return "none" in extracted.lower()
 
 
 def is_gold(gt: object) -> bool:
@@ -149,20 +139,73 @@ def _written(text: str, protocol: Protocol) -> str:
     return f'"{option[0]}"' if option else text
 
 
-def _returned(result: object) -> float | str:
-    if not isinstance(result, str):
-        return result  # type: ignore[return-value] # float() raises where it is no number
-    try:
-        value: float | str = literal_eval(result)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        found = _PRINTED.fullmatch(result)
-        value = found[1] if found else result
-    return value
-
-
 def _agreement(value: object, gt: object) -> float:
     if isinstance(gt, bool):
         return float(value == gt)
     if not isinstance(value, int | float) or not isinstance(gt, int | float):
         return 0.0
     return float(within_tolerance(value, gt))
+
+
+_RUN = re.compile(r"\d(?:[\d,.]*\d)?", re.ASCII)
+"""Digits with commas and points between them."""
+_IN_GROUPS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+_PLAIN = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+_ALONE = re.compile(rf"[\s$€£¥+\u2212(-]*({_RUN.pattern})[\s%)]*", re.ASCII)
+"""A number with a sign, a currency or a percent sign, and nothing else."""
+_LITERAL = re.compile(r"\d*\.?\d+", re.ASCII)
+
+
+@recent
+def numbers_in(text: str) -> frozenset[Decimal]:
+    """Return the numbers that a text has, each whole: `1,204.50` is 1204.5, and neither 1 nor 204.
+
+    Thousands separators count for nothing, nor do signs, currencies and percent signs around a number. Digits in groups
+    of another size, as in `2021,2022`, are several numbers; digits with several points, as in a date, are none.
+    """
+    runs = _RUN.findall(normalize("NFKC", text))  # full-width digits and commas, which Chinese texts may have
+    return frozenset(number for run in runs for number in _of_run(run))
+
+
+def number_of(text: str) -> Decimal | None:
+    """Return the number that a text is, with nothing but signs around it; None where it is something else."""
+    found = _ALONE.fullmatch(normalize("NFKC", text))
+    numbers = list(_of_run(found[1])) if found else []
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def read_from(program: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the numbers of a program that one of some texts has, each once, as the program writes them.
+
+    Single digits and powers of ten are left out: a program has them as factors, and any page as something else.
+    """
+    there = frozenset[Decimal]().union(*map(numbers_in, texts))
+    found: dict[Decimal, str] = {}
+    for literal in _literals(program):
+        number = Decimal(literal)
+        if number in there and not _is_factor(number):
+            found.setdefault(number, literal)
+    return tuple(found.values())
+
+
+def _of_run(run: str) -> Iterator[Decimal]:
+    if _IN_GROUPS.fullmatch(run):
+        yield Decimal(run.replace(",", ""))
+    else:
+        yield from (Decimal(part) for part in run.split(",") if _PLAIN.fullmatch(part))
+
+
+def _literals(program: str) -> Iterator[str]:
+    """Yield the numbers that a program writes, as far as it is Python."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(program).readline):
+            text = token.string.replace("_", "")
+            if token.type == tokenize.NUMBER and _LITERAL.fullmatch(text):
+                yield f"0{text}" if text.startswith(".") else text
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _is_factor(number: Decimal) -> bool:
+    """Report whether a number has a single digit, or is a power of ten."""
+    return number in range(10) or number.normalize().as_tuple().digits == (1,)

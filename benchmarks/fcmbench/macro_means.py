@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Aggregate, Mean
 
-from .conditions import LABELS, NORMAL
-from .items import SUBTASKS, TASKS, UNFINISHED, Item
+from .capture_items import LABELS, NORMAL, SUBTASKS, TASKS, UNFINISHED, Item
 from .reply_metrics import F1
 
 Floats = NDArray[np.float64]

@@ -1,18 +1,85 @@
-"""Reads FCMBench's files in the published layout: one JSON object a line; reports all faults at once."""
+"""FCMBench's files: where they are in a copy, a fetched folder or the sample, how items are read, and the fetch."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache, partial
+from functools import cache, lru_cache, partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
+from urllib.error import URLError
+from urllib.request import urlopen
 
 from ohr.errors import DataError
+from ohr.files import hub
 from ohr.files.json_input import parse_json
 from ohr.messages.wording import counted, keys_of, quoted
 
-from .conditions import LABELS
-from .items import PLACEHOLDER, SUBTASKS, Item
+from .capture_items import LABELS, PLACEHOLDER, SUBTASKS, Item
+
+SAMPLE = Path(__file__).parent / "sample"
+"""The shipped sample, which `root: sample` names."""
+ITEMS, REPLIES, CANNED, TEXTS, IMAGES = "items.jsonl", "replies.jsonl", "canned.jsonl", "texts.json", "images"
+
+Split = Literal["small", "full"]
+SPLITS: tuple[Split, ...] = ("small", "full")
+_PUBLISHED = "FCMBench_v1.1_testset_{split}.jsonl"
+_OLD = "FCMBench_v1.0_testset_*.jsonl"
+_BELOW = "vision_language"
+"""Folder of the published repository that has the questions of this track."""
+_DEPTH = ("*/", "*/*/")
+"""Folders in which images are looked for, below the root: an archive may have a folder or two of its own."""
+_ENOUGH = 20  # images by which their folder is found; a copy may lack some
+
+
+def question_file(root: Path, split: Split | None = None) -> Path:
+    """Return the file of questions of a copy.
+
+    Args:
+        root: of the copy.
+        split: None for the small set where there is one, else the full one.
+
+    Raises:
+        DataError: there is none.
+    """
+    splits = SPLITS if split is None else (split,)
+    path = next((path for each in splits if (path := find_questions(root, each)) is not None), None)
+    if path is not None:
+        return path
+    if not root.is_dir():
+        raise DataError(f"{root}: no such folder")
+    names = " or ".join(_PUBLISHED.format(split=each) for each in splits)
+    old = any(old for folder in _folders(root) for old in folder.glob(_OLD))
+    hint = "; the questions of V1.0 are others, and their scores cannot be compared" if old else ""
+    raise DataError(f"{root}: has no {names}, nor has {root / _BELOW}{hint}")
+
+
+def find_questions(root: Path, split: Split) -> Path | None:
+    """Return the file of one set of questions; None where a copy lacks it."""
+    names = [_PUBLISHED.format(split=split), *([ITEMS] if split == "small" else [])]
+    paths = (folder / name for folder in _folders(root) for name in names)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _folders(root: Path) -> tuple[Path, ...]:
+    return root, root / _BELOW
+
+
+def image_folder(root: Path, images: Iterable[str]) -> Path | None:
+    """Return the folder below which images are; None where none of them is found.
+
+    Args:
+        root: of the copy.
+        images: paths of images, as items name them.
+    """
+    return _image_folder(root, tuple(islice(images, _ENOUGH)))
+
+
+@lru_cache(maxsize=8)
+def _image_folder(root: Path, images: tuple[str, ...]) -> Path | None:
+    candidates = [root / IMAGES, root, *(path for depth in _DEPTH for path in sorted(root.glob(depth)))]
+    return next((path for path in candidates if any((path / image).is_file() for image in images)), None)
+
 
 _FIELDS = ("id", "images", "question", "task", "subtask", "robustness")
 _MOST_FAULTS = 10
@@ -33,7 +100,7 @@ def read_items(path: Path, images: Path | None = None) -> list[Item]:
     """
     if images is not None and not images.is_dir():
         raise DataError(f"{images}: no such folder of images")
-    found: list[Item] = []
+    items: list[Item] = []
     faults: list[str] = []
     lines: dict[str, int] = {}
     image_fault = cache(partial(_image_fault, images=images))  # items share their images
@@ -42,14 +109,14 @@ def read_items(path: Path, images: Path | None = None) -> list[Item]:
         faults += [f"{path}:{number}: {fault}" for fault in wrong]
         if not wrong:
             lines[record["id"]] = number
-            found.append(_item(record, number))
+            items.append(_item(record, number))
     if faults:
         more = len(faults) - _MOST_FAULTS
         rest = [f"and {counted(more, 'more fault')}"] if more > 0 else []
         raise DataError("\n".join((*faults[:_MOST_FAULTS], *rest)))
-    if not found:
+    if not items:
         raise DataError(f"{path}: has no item")
-    return found
+    return items
 
 
 def _records(path: Path, faults: list[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -163,3 +230,55 @@ def _item(record: Mapping[str, Any], line: int) -> Item:
         robustness=record["robustness"],
         line=line,
     )
+
+
+REPOSITORY = "QFIN/FCMBench-Data"
+_VERSION = "FCMBench_v1.1_"  # the data set has other versions and tracks, too
+QUESTIONS = "FCMBench_v1.1_testset_small.jsonl"
+COMMIT = "0cbbba5bbf6c3e7aaf9b91b7019137acc4856a4c"
+"""Commit of github.com/QFIN-tech/FCMBench whose small set is taken."""
+_ADDRESS = f"https://raw.githubusercontent.com/QFIN-tech/FCMBench/{COMMIT}/vision_language/{QUESTIONS}"
+_SECONDS = 60
+
+
+def fetch(
+    folder: Path,
+    revision: str | None = None,
+    *,
+    repository: str = REPOSITORY,
+    endpoint: str | None = None,
+    address: str = _ADDRESS,
+) -> Sequence[str]:
+    """Download images and questions of V1.1 into a folder, check and unpack them; returns lines to print.
+
+    Args:
+        address: of the small set's questions; all else is as for `ohr.files.hub.fetch`.
+
+    Raises:
+        MissingExtra: huggingface_hub is not installed.
+        DataError: a server cannot be reached, or a file is damaged.
+    """
+    fetched = hub.fetch(repository, folder, revision, wanted=_is_wanted, endpoint=endpoint)
+    lines = [fetched.line]
+    path = find_questions(folder, "small")
+    if path is None:
+        path = folder / QUESTIONS
+        _download(address, path)
+        lines.append(f"{QUESTIONS} from {address}")
+    return [*lines, f"{counted(len(read_items(path)), 'question')} with answers", f"root: {folder}"]
+
+
+def _is_wanted(name: str) -> bool:
+    return PurePosixPath(name).name.startswith(_VERSION)
+
+
+def _download(address: str, path: Path) -> None:
+    try:
+        with urlopen(address, timeout=_SECONDS) as reply:
+            content = reply.read()
+    except (URLError, OSError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise DataError(f"{address}: cannot be fetched ({reason}); run the same command again") from None
+    part = path.with_name(f".{path.name}.part")  # a killed fetch leaves no half file under its name
+    part.write_bytes(content)
+    part.replace(path)
