@@ -4,7 +4,7 @@ import pytest
 
 from ohr.engine import tasks
 from ohr.engine.scheduler import Scheduler
-from ohr.steps.answers.judging import PrepareJudging
+from ohr.steps.answers.judge_prompts import PrepareJudging
 from ohr.store import open_store
 from tests.engine.conftest import rows, run_again, values, without_times
 from tests.engine.test_protocols import Protocols

@@ -25,7 +25,7 @@ from ohr.models.tries import MOST_LOST_PROCESSES
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.retrieve import read_hits
-from ohr.steps.systems.hand_over import condition_name, hand_over
+from ohr.steps.systems.given_documents import condition_name, hand_over
 from ohr.work.outside import ask_missing
 from ohr.work.plugin_checks import checked_reply
 from ohr.work.step import Context, Ready, Report, Work, missing
