@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ohr.models.places import Catalog, Packaged
+from ohr.models.model_files import Catalog, Packaged
 
 Pooling = Literal["mean", "cls", "lasttoken"]
 

@@ -20,7 +20,7 @@ from ohr.files.json_input import lines, text_of
 from ohr.files.tables import read_table
 from ohr.messages.wording import counted, named, quoted
 
-from .replies import as_contexts
+from .given_replies import as_contexts
 
 _log = logging.getLogger(__name__)
 _ANSWERS = ("answers.jsonl", "answers.csv", "answers.json")

@@ -34,7 +34,7 @@ from .http_reply import (
     text_of,
 )
 from .ingesting import Ingest, Method, Steps, Wait
-from .templates import (
+from .request_templates import (
     checked_headers,
     checked_url,
     filled,

@@ -28,7 +28,7 @@ from ohr.models.tries import Failure
 from ohr.registry import choices
 
 from .http_reply import JsonPath, excerpt, parsed, refuse_error, searched, shown
-from .templates import checked_url, filled, filled_url, places, plain, refuse_secret_urls, refuse_secrets
+from .request_templates import checked_url, filled, filled_url, places, plain, refuse_secret_urls, refuse_secrets
 
 FILE_PLACES = frozenset({"text", "file", "number"})
 """Places that a request has for each file: its text, its name, and its number from 1 on."""

@@ -22,8 +22,8 @@ from ohr.contracts import SystemReply
 from ohr.contracts.system import GivenContexts
 from ohr.errors import DataError, PluginError
 
-from .replies import as_reply
-from .templates import refuse_secrets
+from .given_replies import as_reply
+from .request_templates import refuse_secrets
 
 _LOOK = 0.5
 """Seconds between two looks whether the loop still runs."""

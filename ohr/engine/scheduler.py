@@ -132,7 +132,7 @@ class Scheduler:
         wanted = {plain: name for plain in names if (name := self.effective(plain)) is not None}
         steps = self._graph.steps
         shapes = {
-            name: steps[plain].work.shape if plain in steps else self._growth.shape(plain)
+            name: steps[plain].work.shape if plain in steps else self._growth.origins.get(plain, ("", ""))[1]
             for plain, name in wanted.items()
         }
         values = read_sound(self.store, shapes)
@@ -150,7 +150,7 @@ class Scheduler:
         """
         self._lost.update(name for name in lost if name not in self._pending)  # else several steps miss one value
         steps = self._graph.steps
-        makers = {name: name if name in steps else self._growth.asked_by(name) for name in lost}
+        makers = {name: name if name in steps else self._growth.origins.get(name, ("", ""))[0] for name in lost}
         if any(maker not in steps or self._lost[name] > MOST_LOST for name, maker in makers.items()):
             raise InputsGone(item, lost)
         self._settled.difference_update(lost)
@@ -402,7 +402,7 @@ class Scheduler:
                 self.ledger.fail(step.work.role, step.work.label(place), task.errors[name])
             elif name != plain:
                 self._renamed[plain] = name
-            if plain in self._growth:  # what asked for it asks again if it is lost
+            if plain in self._growth.origins:  # what asked for it asks again if it is lost
                 self._graph.steps.pop(plain, None)
         self._released.append(self._name(task))
         if step.work.grows:

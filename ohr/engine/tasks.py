@@ -130,21 +130,10 @@ class Growth:
     """
 
     def __init__(self) -> None:
-        self._asked_by: dict[str, tuple[str, str]] = {}  # by key, the step that asked for it, and its shape
+        self.origins: dict[str, tuple[str, str]] = {}  # by key, the step that asked for it, and its shape
         self.asked_for: set[str] = set()
         self.held = 0  # characters of the steps that wait for their turn
         self._turns: dict[str, deque[Task]] = {}  # by kind, the tasks that have not had their turn
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._asked_by
-
-    def asked_by(self, key: str) -> str:
-        """Return the key of the step that asked for another one; "" where none did."""
-        return self._asked_by.get(key, ("", ""))[0]
-
-    def shape(self, key: str) -> str:
-        """Return the shape of what a step has asked for; "" where none did."""
-        return self._asked_by.get(key, ("", ""))[1]
 
     def plan(self, tasks: Iterable[Task]) -> None:
         """Note the tasks that grow, each of which gets a turn."""
@@ -181,7 +170,7 @@ class Growth:
         self.held -= _characters(task.growth)
         for step in task.growth.steps:
             graph.add(step)
-        self._asked_by |= {name: (task.step.key, step.work.shape) for name, step in graph.steps.items()}
+        self.origins |= {name: (task.step.key, step.work.shape) for name, step in graph.steps.items()}
         self.asked_for |= graph.steps.keys()
         return graph
 

@@ -30,13 +30,13 @@ from ohr.keys import key
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.answers.correcting import PrepareCorrection
-from ohr.steps.answers.judging import PreparePageJudging
+from ohr.steps.answers.judge_prompts import PreparePageJudging
 from ohr.steps.answers.prompts import CONDITIONS, PreparePrompts
 from ohr.steps.answers.scoring import ScorePages
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CorrectDocument, MakeDocument
 from ohr.steps.retrieval.retrieve import Retrieve
-from ohr.steps.retrieval.swap import SwapHits
+from ohr.steps.retrieval.swapped_texts import SwapHits
 from ohr.work.step import Step
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
 from typing import Any, ClassVar
-from uuid import uuid4
 
 from pydantic import ConfigDict, TypeAdapter
 
@@ -287,8 +286,3 @@ def allowance(url: str, model: str, secret: str, limits: tuple[float | None, flo
         problem = f"limits per minute are counted in {folder}, which cannot be made: {error.strerror}"
         raise PluginError(problem) from None
     return Allowance(folder / f"{key('limits', url.rstrip('/'), model, secret)}.json", *limits)
-
-
-def new_turn() -> str:
-    """Name a request."""
-    return uuid4().hex

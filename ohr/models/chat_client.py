@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal
+from uuid import uuid4
 
 from ohr import extras
 from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
-from ohr.models.allowance import Allowance, Sent, new_turn, size_of
+from ohr.models.allowance import Allowance, Sent, size_of
 from ohr.models.reach import lose, lost, met, port_of
 from ohr.models.tries import BUSY, Failure, Policy, is_too_long, noted, of_connection, of_reply, passes, refused
 from ohr.models.waiting import waits
@@ -219,7 +220,7 @@ class ChatClient:
             return None
         prompt, longest = size_of(body, counted=self.allowance.tokens is not None)
         async with self._turn:
-            turn = new_turn()
+            turn = uuid4().hex  # it names the request
             while not isinstance(sent := self.allowance.wait(prompt, longest, turn), Sent):
                 waits()
                 await asyncio.sleep(min(sent, _LOOK))

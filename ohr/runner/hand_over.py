@@ -20,7 +20,7 @@ from ohr.runner.calibration.calibrate import calibrate
 from ohr.runner.preflight import check_stages
 from ohr.spec.model import Spec
 from ohr.steps.documents.make_document import read_pages
-from ohr.steps.systems.hand_over import condition_name, hand_over
+from ohr.steps.systems.given_documents import condition_name, hand_over
 from ohr.store import open_store
 
 _README = """# {name}

@@ -12,7 +12,7 @@ from ohr.metrics.scores import Scores, with_failures
 from ohr.runner.columns import Judgement
 from ohr.spec.model import Named
 from ohr.spec.payees import judging
-from ohr.steps.answers.judging import reply_keys
+from ohr.steps.answers.judge_prompts import reply_keys
 from ohr.steps.answers.scoring import read_scores
 
 _AT_ONCE = 64

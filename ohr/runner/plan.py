@@ -30,7 +30,7 @@ from ohr.steps.documents.make_document import CorrectDocument, CutChunks, MakeDo
 from ohr.steps.documents.read_pages import ReadDocument, ReadPages
 from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import Retrieve
-from ohr.steps.retrieval.swap import SwapHits
+from ohr.steps.retrieval.swapped_texts import SwapHits
 from ohr.steps.systems.run_system import RunSystem
 from ohr.store import Store, open_store
 from ohr.text.tokens import count_tokens

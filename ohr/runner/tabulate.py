@@ -30,7 +30,7 @@ from ohr.runner.usage import note_answers
 from ohr.spec.model import Named
 from ohr.spec.payees import judging
 from ohr.steps.answers.generate import Answered, as_answered
-from ohr.steps.answers.judging import Judge
+from ohr.steps.answers.judge_prompts import Judge
 from ohr.steps.answers.scoring import read_scores
 from ohr.steps.retrieval.retrieve import read_hits, read_value
 

@@ -20,6 +20,6 @@ def open_store(url: str | Path) -> Store:
         from ohr.store.remote import RemoteStore
 
         return RemoteStore(str(url))
-    from ohr.store.local import LocalStore
+    from ohr.store.local_store import LocalStore
 
     return LocalStore(Path(url))

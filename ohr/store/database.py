@@ -18,10 +18,10 @@ from uuid import uuid4
 
 from ohr.errors import StoreError
 from ohr.messages.wording import counted
-from ohr.store.content import digest, framed, unframed
 from ohr.store.folders import is_file, new_folder
 from ohr.store.interface import FORMAT, check_format
 from ohr.store.reasons import PATIENCE, Damaged, ReadOnly, database_sentence, explained, is_damage, primary_code
+from ohr.store.written_values import digest, framed, unframed
 
 T = TypeVar("T")
 

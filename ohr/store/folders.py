@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ohr.errors import StoreError
 from ohr.keys import file_digest
-from ohr.store.content import checked_key
 from ohr.store.reasons import explained, is_full, sentence
+from ohr.store.written_values import checked_key
 from ohr.unfinished import NEW, remove, unfinished
 
 SUMS = "checksums.json"

@@ -16,10 +16,10 @@ from uuid import uuid4
 from ohr.errors import StoreError
 from ohr.store.bucket import Bucket
 from ohr.store.claims import Heart, Watch, this_process
-from ohr.store.content import checked_key, framed, is_key, unframed
 from ohr.store.folders import SUMS, Folders, sums_in, sums_of, user_cache
 from ohr.store.interface import FORMAT, Entry, Store, check_format
 from ohr.store.reasons import explained
+from ohr.store.written_values import checked_key, framed, is_key, unframed
 from ohr.unfinished import NEW, remove
 
 _ABOUT = "store.json"

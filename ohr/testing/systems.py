@@ -10,7 +10,7 @@ from typing import Any
 
 from ohr.contracts import Document, Page, System, SystemReply
 from ohr.contracts.system import GivenContexts
-from ohr.steps.systems.hand_over import hand_over
+from ohr.steps.systems.given_documents import hand_over
 from ohr.testing.passages import page_image
 from ohr.testing.stage import TEXTS, check_stage, require, suite
 from ohr.work.plugin_checks import BrokenContract, checked_reply

@@ -436,7 +436,7 @@ def test_a_stage_that_is_neither_model_nor_retriever_is_in_the_key(crowd):
 
 def test_a_store_that_is_full_stops_the_run_and_asks_nothing_again(home, monkeypatch):
     from ohr.errors import StoreError
-    from ohr.store.local import LocalStore
+    from ohr.store.local_store import LocalStore
 
     put_many = LocalStore.put_many
 

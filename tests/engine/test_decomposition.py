@@ -12,7 +12,7 @@ from ohr.graph.cells import swaps
 from ohr.metrics.lcs import lcs_of_passages
 from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
-from ohr.steps.retrieval.swap import reworded
+from ohr.steps.retrieval.swapped_texts import reworded
 from ohr.text.alignment import Alignment
 
 from .conftest import continued, rows, values, warnings

@@ -4,7 +4,7 @@ import pytest
 
 from ohr.engine import tasks
 from ohr.engine.scheduler import Scheduler
-from ohr.steps.answers.judging import PrepareJudging
+from ohr.steps.answers.judge_prompts import PrepareJudging
 from ohr.store import open_store
 from tests.engine.conftest import rows, run_again, values, without_times
 from tests.engine.test_protocols import Protocols
@@ -71,7 +71,7 @@ def test_an_answer_that_is_lost_just_before_it_is_read_is_made_run_again(home, s
 
     def losing(self, names):
         names = list(names)
-        grown = [name for name in names if name in self._growth and self.effective(name)]
+        grown = [name for name in names if name in self._growth.origins and self.effective(name)]
         if grown and not lost:
             lost.append(grown[0])
             self.store.discard(lost)

@@ -4,7 +4,7 @@ import pytest
 
 from ohr.errors import MissingExtra, PluginError
 from ohr.generators.local_model import MODELS
-from ohr.models.places import Catalog, Packaged, check_device
+from ohr.models.model_files import Catalog, Packaged, check_device
 from ohr.retrievers.embedders import EMBEDDERS
 
 

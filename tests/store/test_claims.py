@@ -10,7 +10,7 @@ import pytest
 from ohr.errors import StoreError
 from ohr.store import claims
 from ohr.store.claims import SILENCE, Heart, Watch, this_process
-from ohr.store.content import framed
+from ohr.store.written_values import framed
 
 ELSEWHERE = "another-host 4711 123"
 

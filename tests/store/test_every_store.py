@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ohr.errors import StoreError
 from ohr.store import prune
-from ohr.store.content import dump, framed
+from ohr.store.written_values import dump, framed
 
 KEY = "ab" + "c" * 62
 EVERY = ("local", "disk", "memory", "s3")

@@ -159,7 +159,7 @@ def test_replies_without_contexts_are_counted_where_others_have_some(crowd):
 
 
 def test_the_name_of_a_condition_is_one_that_a_service_takes():
-    from ohr.steps.systems.hand_over import condition_name
+    from ohr.steps.systems.given_documents import condition_name
 
     assert [condition_name(name) for name in ("clean again", "bad scan (ü)#1", "blur-0.5")] == [
         "clean-again",
@@ -275,7 +275,7 @@ def test_pages_are_handed_over_as_pdf_and_as_images(home):
 def test_a_pdf_holds_the_page_images(tmp_path):
     import numpy as np
 
-    from ohr.steps.systems.hand_over import file_stems, write_pdf
+    from ohr.steps.systems.given_documents import file_stems, write_pdf
 
     image = np.full((200, 100, 3), 255, np.uint8)
     image[50:60, 20:80] = (200, 30, 30)

@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ohr.examples.service import Service
 from ohr.results.tables.read_table import read_rows
-from ohr.steps.systems.hand_over import write_pdf
+from ohr.steps.systems.given_documents import write_pdf
 from tests.cli.conftest import command
 
 SPEC = files("ohr.pipelines").joinpath("your-rag.yaml").read_text("utf-8")

@@ -13,8 +13,8 @@ from ohr.report.figures.wanted import Wanted
 from ohr.report.views.agents import effort as effort_view
 from ohr.results.run import Run
 from ohr.systems.files import Files
+from ohr.systems.given_replies import as_reply
 from ohr.systems.http import Http
-from ohr.systems.replies import as_reply
 from ohr.work.plugin_checks import BrokenContract, checked_reply
 from tests.engine.conftest import Home, rows, warnings
 

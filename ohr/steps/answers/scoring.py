@@ -16,7 +16,7 @@ from ohr.metrics.question_scores import Known, answer_scores, page_scores, retri
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.scores import MetricFailure, Rules, Scores
 from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
-from ohr.steps.answers.judging import Judged, OfAnswers, Replied, read_judged, read_replies, reply_keys
+from ohr.steps.answers.judge_prompts import Judged, OfAnswers, Replied, read_judged, read_replies, reply_keys
 from ohr.steps.documents.make_document import expected, page_chunks, read_chunks, read_pages
 from ohr.steps.retrieval.retrieve import read_hits
 from ohr.store import Store

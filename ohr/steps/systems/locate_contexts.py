@@ -14,7 +14,7 @@ from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.retrieve import Found, as_value
-from ohr.steps.systems.hand_over import file_stems, page_file
+from ohr.steps.systems.given_documents import file_stems, page_file
 from ohr.text.locate import PageLocator
 from ohr.work.plugin_checks import storable
 from ohr.work.step import Context, Ready, Report, Work

@@ -16,7 +16,6 @@ import psutil
 
 from ohr.contracts import Document, GivenContexts, Page, PageId, Stage, System, SystemReply
 from ohr.contracts.system import SPLIT
-from ohr.dataset.inputs import Inputs
 from ohr.errors import InputsGone, OhrError, StoreError
 from ohr.keys import key
 from ohr.messages.blame import fault_of
@@ -26,7 +25,7 @@ from ohr.models.tries import MOST_LOST_PROCESSES
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.retrieve import read_hits
-from ohr.steps.systems.hand_over import condition_name, hand_over
+from ohr.steps.systems.given_documents import condition_name, hand_over
 from ohr.work.outside import ask_missing
 from ohr.work.plugin_checks import checked_reply
 from ohr.work.step import Context, Ready, Report, Work, missing
@@ -147,8 +146,10 @@ class RunSystem(Work):
         with TemporaryDirectory(prefix="ohr-") as folder:
 
             def image(page: PageId) -> Any:
+                assert self.images is not None
                 context.watch.restart()
-                return _image(page, inputs, self.images)
+                document = inputs.by_name[page[0]]
+                return self.images.page(document, page[1], inputs.leaf(document, images=True)).make()
 
             dpi = getattr(inputs.benchmark, "dpi", None)
             hand_over(Path(folder), self.system, self.documents, texts, *(image, self.images, *([dpi] if dpi else [])))
@@ -159,13 +160,6 @@ class RunSystem(Work):
         report.calls["ingests"] += 1
         context.watch.restart()
         return handle
-
-
-def _image(page: PageId, inputs: Inputs, images: ImageRecipe | None) -> Any:
-    assert images is not None
-    name, index = page
-    document = inputs.by_name[name]
-    return images.page(document, index, inputs.leaf(document, images=True)).make()
 
 
 @dataclass

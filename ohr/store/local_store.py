@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from ohr.errors import StoreError
 from ohr.store.claims import Heart, Watch, this_process
-from ohr.store.content import checked_key, digest, dump, is_key, load
 from ohr.store.database import DAMAGED, Database
 from ohr.store.folders import Folders, measured
 from ohr.store.interface import DAY, Entry, Store
 from ohr.store.reasons import Damaged, ReadOnly, explained
+from ohr.store.written_values import checked_key, digest, dump, is_key, load
 from ohr.unfinished import NEW, remove
 
 T = TypeVar("T")

@@ -64,8 +64,10 @@ def hand_over(
         if system.documents == "pdf":
             write_pdf(folder / f"{stem}.pdf", map(image, pages), dpi, system.jpeg_quality)
         elif system.documents == "images":
+            from PIL import Image as Pillow
+
             for place, page in zip(pages, placed, strict=True):
-                _write_png(folder / f"{page_file(stem, page.number)}.png", image(place))
+                Pillow.fromarray(image(place)).save(folder / f"{page_file(stem, page.number)}.png")
         elif (read := texts.get(document.name)) is not None:
             _write_text(folder, stem, read, system)
 
@@ -77,12 +79,6 @@ def _write_text(folder: Path, stem: str, pages: Sequence[Page], system: System) 
         files = {stem: "\n\n".join(page.text for page in pages)}
     for name, text in files.items():
         (folder / f"{name}.{system.text_format}").write_text(text, encoding="utf-8", errors="replace")
-
-
-def _write_png(path: Path, image: Image) -> None:
-    from PIL import Image as Pillow
-
-    Pillow.fromarray(image).save(path)
 
 
 def write_pdf(path: Path, images: Any, dpi: float, jpeg_quality: int | None) -> None:
