@@ -17,7 +17,7 @@ from ohr.messages.wording import counted
 from ohr.metrics.dose import DAMAGED, QuestionDose
 from ohr.metrics.scores import Scores, failed_questions, kb_scores
 from ohr.results.derived import decomposition
-from ohr.results.derived.doses import Counts
+from ohr.results.derived.dose_rows import Counts
 from ohr.results.tables.schema import MEASURED
 from ohr.results.tables.table_files import Tables
 from ohr.runner.attribution import costs
