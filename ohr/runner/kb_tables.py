@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import ABSENT, Page, PageId
-from ohr.dataset.evidence import sentence
+from ohr.dataset.misplaced_evidence import sentence
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
