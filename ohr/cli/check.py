@@ -10,8 +10,8 @@ from ohr.errors import OhrError, SpecError
 from ohr.messages.wording import counted, sized
 
 if TYPE_CHECKING:
-    from ohr.dataset.evidence import Misplaced
     from ohr.dataset.inputs import Inputs
+    from ohr.dataset.misplaced_evidence import Misplaced
     from ohr.spec.model import Spec
 
 Servers = Annotated[bool, typer.Option("--servers", help="Ask each server whether it is there, with the key.")]
@@ -31,8 +31,8 @@ def check(
     Libraries, models and language packs are looked for, and servers with --servers; nothing is run, and faults are
     listed all at once.
     """
-    from ohr.dataset.evidence import misplaced, sentence
     from ohr.dataset.inputs import limited
+    from ohr.dataset.misplaced_evidence import misplaced, sentence
     from ohr.graph.cells import count, not_swapped
     from ohr.messages.variables import hidden
     from ohr.models.reach import origin, servers_of
@@ -84,7 +84,7 @@ def check(
 
 def _located(inputs: "Inputs", found: "Misplaced") -> str:
     """Describe misplaced evidence, with file and line where the benchmark knows them."""
-    from ohr.dataset.evidence import explained
+    from ohr.dataset.misplaced_evidence import explained
 
     place = inputs.benchmark.origin(found.question)
     text = explained(found, getattr(inputs.benchmark, "first_page", 1))  # as the user's own file counts pages

@@ -11,7 +11,7 @@ from ohr.cli.display.comparison import PRINTED, Judgment, put_junit, say_judgmen
 from ohr.cli.display.console import say_json
 from ohr.cli.options import RUNS, AsJson, Clusters, Force, RunsFolder
 from ohr.errors import DataError, SpecError
-from ohr.results.derived.rules import FIGURES, Rule
+from ohr.results.derived.comparison_rules import FIGURES, Rule
 
 if TYPE_CHECKING:
     from ohr.results.derived.comparison import Compared, Side

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from ohr.contracts import EvidenceSource
-from ohr.dataset.evidence import best_match
+from ohr.dataset.misplaced_evidence import best_match
 from ohr.markup.regions import Kind
 from ohr.markup.strip import strip_markup
 from ohr.messages.wording import counted, named, quoted

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ohr.contracts import SOURCES, Page, Question
-from ohr.dataset.evidence import best_match
+from ohr.dataset.misplaced_evidence import best_match
 from ohr.errors import DataError
 from ohr.files.foreign_answers.answer_rows import id_of, parsed_mapping, spelled, texts_of
 from ohr.files.foreign_answers.inspect_ai import asked_in

@@ -9,9 +9,9 @@ from ohr.messages.wording import counted, named
 from ohr.report.headlines import holds_for, kind, not_judged, too_few
 from ohr.report.views.view import Interval, ends
 from ohr.results.derived.comparison import Compared, Pair
+from ohr.results.derived.comparison_rules import figures
 from ohr.results.derived.losses import read_losses
 from ohr.results.derived.pairs import FAILED
-from ohr.results.derived.rules import figures
 from ohr.results.run import Run
 from ohr.results.score_arrays import ScoreTable
 from ohr.statistics.estimate import POINTS_ONLY

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import ABSENT, Page, PageId
-from ohr.dataset.evidence import sentence
+from ohr.dataset.misplaced_evidence import sentence
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.graph.cache_keys import Keys
@@ -17,7 +17,7 @@ from ohr.messages.wording import counted
 from ohr.metrics.dose import DAMAGED, QuestionDose
 from ohr.metrics.scores import Scores, failed_questions, kb_scores
 from ohr.results.derived import decomposition
-from ohr.results.derived.doses import Counts
+from ohr.results.derived.dose_rows import Counts
 from ohr.results.tables.schema import MEASURED
 from ohr.results.tables.table_files import Tables
 from ohr.runner.attribution import costs

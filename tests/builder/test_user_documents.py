@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from ohr.builder.build_set import estimate
 from ohr.cli.app import app
-from ohr.dataset.evidence import misplaced
+from ohr.dataset.misplaced_evidence import misplaced
 from ohr.engine.progress import Quiet
 
 from .test_build_set import study

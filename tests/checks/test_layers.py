@@ -51,7 +51,7 @@ REGISTRY = "the core sees a family only through the registry"
             "from ohr.results.folder.run_folder import read_csv",
             "a shared package imports only shared packages",
         ),
-        ("ohr/questions/a.py", "from ohr.dataset.evidence import misplaced", ""),
+        ("ohr/questions/a.py", "from ohr.dataset.misplaced_evidence import misplaced", ""),
         (
             "ohr/questions/a.py",
             "from ohr.engine.run import run",

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ohr.errors import DataError, OhrError, PluginError
-from ohr.results.derived.agreement import agreement
-from ohr.results.derived.survival import read_survival
+from ohr.results.derived.fact_survival import read_survival
+from ohr.results.derived.rater_agreement import agreement
 from ohr.results.run import Run
 
 from .conftest import Home, rows, values, warnings

@@ -90,15 +90,6 @@ def test_the_constant_is_chosen_once_for_all_questions():
     assert constant_answers(asked("no", "yes"), score) == ["yes"] * 2  # the first of equals
 
 
-def test_an_answer_without_a_token_does_not_decide_between_yes_and_no():
-    answers = ["no"] * 9 + ["yes", "[***]"]  # `constant_floor` of the vectors
-    chosen = constant_answers(asked(*answers), score)
-    assert chosen == ["no"] * 11
-    values = [score(word, one) for word, one in zip(chosen, asked(*answers), strict=True)]
-    assert np.nanmean(values) == pytest.approx(0.9)
-    assert isnan(values[-1])
-
-
 def test_the_constant_is_in_the_language_of_the_question():
     chinese = replace(question(answers=("否",)), text="是否到期？")
     assert constant_answers([*asked("no"), chinese], score) == ["no", "否"]

@@ -7,7 +7,7 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.results.derived.derive import derive
-from ohr.results.derived.doses import Counts
+from ohr.results.derived.dose_rows import Counts
 from ohr.results.derived.means import breakdown, macro_over_domains
 from ohr.results.run import Run
 from ohr.results.score_arrays import Questions, ScoreTable

@@ -20,7 +20,7 @@ from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
 from ohr.runner.power import design_of_run, enough, finds, hardest, pilots
 
-from .conftest import PROTOCOL
+from .conftest import PROTOCOL, RunTables
 
 RNG = np.random.default_rng(3)
 
@@ -521,9 +521,9 @@ def test_noises_read_by_one_engine_are_no_engines(runs):
 # --- many conditions, and the surfaces --------------------------------------------------------------------
 
 
-@pytest.fixture
-def many(runs):
-    run = runs.make(60)
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    run = RunTables(tmp_path_factory.mktemp("many"), 60)
     levels = {f"{noise}-{level}": halved(60, level / 20) for noise in ("blur", "tilt") for level in range(20)}
     add(run, levels)
     return run.finish()

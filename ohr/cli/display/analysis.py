@@ -25,7 +25,7 @@ def show_analysis(run: "Run", analysis: str, as_json: bool, people: Path | None 
     from ohr.registry import choices
     from ohr.report.analyses import ANALYSES, report_data
     from ohr.report.views.view import with_intervals
-    from ohr.results.derived.agreement import agreement
+    from ohr.results.derived.rater_agreement import agreement
 
     if analysis not in (*ANALYSES, EVERY):
         raise SpecError(f"no analysis {analysis!r}. {choices(analysis, (*ANALYSES, EVERY))}")

@@ -10,7 +10,7 @@ from ohr.messages.wording import counted, named
 
 if TYPE_CHECKING:
     from ohr.results.derived.comparison import Compared
-    from ohr.results.derived.rules import Outcome, Rule
+    from ohr.results.derived.comparison_rules import Outcome, Rule
 
 PRINTED = Path("-")
 """Means the screen, in place of a file."""
@@ -37,7 +37,7 @@ class Judgment:
     ) -> Self:
         """Judge a comparison; `reasons` say what failed on its sides."""
         from ohr.report.comparison import failures
-        from ohr.results.derived.rules import outcomes
+        from ohr.results.derived.comparison_rules import outcomes
 
         return cls(compared, failures(compared, reasons), outcomes(compared, rules), within)
 

@@ -9,8 +9,8 @@ from ohr.report.analyses.confusions import confusions
 from ohr.report.analyses.pages import edit_distances, noise_ratios
 from ohr.report.analyses.questions import error_classes, formatting_lcs, r_noise, table_formats
 from ohr.report.analyses.robustness import robustness
-from ohr.results.derived.agreement import agreement
-from ohr.results.derived.survival import STEPS, pipelines, read_survival
+from ohr.results.derived.fact_survival import STEPS, pipelines, read_survival
+from ohr.results.derived.rater_agreement import agreement
 from ohr.results.run import Run
 
 Rows = list[dict[str, Any]]

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 from ohr.report.comparison import sentences, table
 from ohr.results.derived.comparison import Compared, Pair
+from ohr.results.derived.comparison_rules import Outcome, figures
 from ohr.results.derived.pairs import FAILED
-from ohr.results.derived.rules import Outcome, figures
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _KINDS = ("failure", "error", "skipped")

@@ -28,7 +28,7 @@ from ohr.report.leaderboard.standings import (
     protocol_boards,
     published_on,
 )
-from ohr.results.derived.aggregates import aggregated
+from ohr.results.derived.aggregate_rows import aggregated
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.score_arrays import CellScores, Questions
 from ohr.results.tables.groups import ALL, TRAITS

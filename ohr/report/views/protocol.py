@@ -4,7 +4,7 @@ from math import isnan
 from typing import Any
 
 from ohr.report.views.view import Cell, Interval, View
-from ohr.results.derived.survival import STEPS, pipelines, read_survival
+from ohr.results.derived.fact_survival import STEPS, pipelines, read_survival
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL, pipeline_names
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Aggregate
-from ohr.results.derived.aggregates import aggregate_rows
-from ohr.results.derived.curves import curve_rows
-from ohr.results.derived.doses import Counts, dose_rows
-from ohr.results.derived.effort import effort_rows
-from ohr.results.derived.hypotheses import hypothesis_rows
+from ohr.results.derived.aggregate_rows import aggregate_rows
+from ohr.results.derived.curve_rows import curve_rows
+from ohr.results.derived.dose_rows import Counts, dose_rows
+from ohr.results.derived.effort_rows import effort_rows
+from ohr.results.derived.hypothesis_rows import hypothesis_rows
 from ohr.results.derived.pairs import ScoredRun
-from ohr.results.derived.repair import repair_rows
-from ohr.results.derived.repeats import repeat_rows
-from ohr.results.derived.summary import summary_rows
-from ohr.results.derived.variance import variance_rows
+from ohr.results.derived.repair_rows import repair_rows
+from ohr.results.derived.repeat_rows import repeat_rows
+from ohr.results.derived.summary_rows import summary_rows
+from ohr.results.derived.variance_rows import variance_rows
 from ohr.results.run import Run
 from ohr.results.tables.schema import DERIVED
 from ohr.results.tables.table_files import export_csv, write_table

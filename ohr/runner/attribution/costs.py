@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.derived.doses import Counts, dose_rows
+from ohr.results.derived.dose_rows import Counts, dose_rows
 from ohr.results.run import Run
 from ohr.results.score_arrays import CellScores, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables.groups import GROUPS

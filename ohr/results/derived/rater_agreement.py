@@ -73,33 +73,22 @@ def _raters(cell: CellScores, judges: set[str], protocol: set[str]) -> dict[str,
 
 
 def _rows(place: Place, raters: Labels, asked: list[str], questions: Questions) -> Iterator[dict[str, Any]]:
-    for first, second in combinations(raters, 2):
-        both = ~np.isnan(raters[first]) & ~np.isnan(raters[second])
-        if both.any() and {first, second} & set(asked):
-            one, other = raters[first][both], raters[second][both]
-            kappa = cohen_kappa(one.tolist(), other.tolist())
-            shares = _shares(one == other, questions.documents[both])
-            yield {**place.named, "first": first, "second": second, "n": int(both.sum()), **shares, "kappa": kappa}
-    if len(asked) > 2:
-        every = np.stack([raters[name] for name in asked])
+    pairs = [pair for pair in combinations(raters, 2) if {*pair} & {*asked}]
+    for names in [*pairs, *([tuple(asked)] if len(asked) > 2 else [])]:
+        every = np.stack([raters[name] for name in names])
         there = ~np.isnan(every).any(axis=0)
-        if there.any():
-            table = every[:, there]
-            kappa = fleiss_kappa(label_counts(table.tolist(), sorted(set(table.ravel().tolist()))))
-            shares = _shares((table == table[0]).all(axis=0), questions.documents[there])
-            yield {
-                **place.named,
-                "first": ", ".join(asked),
-                "second": "",
-                "n": int(there.sum()),
-                **shares,
-                "kappa": kappa,
-            }
-
-
-def _shares(equal: Any, documents: Any) -> dict[str, float]:
-    whole = [bool(equal[documents == name].all()) for name in np.unique(documents)]
-    return {"equal": float(equal.mean()), "documents_equal": float(np.mean(whole))}
+        if not there.any():
+            continue
+        table, documents = every[:, there], questions.documents[there]
+        equal = (table == table[0]).all(axis=0)
+        whole = [bool(equal[documents == name].all()) for name in np.unique(documents)]
+        if len(names) == 2:
+            (first, second), kappa = names, cohen_kappa(*table.tolist())
+        else:
+            labels = sorted(set(table.ravel().tolist()))
+            first, second, kappa = ", ".join(names), "", fleiss_kappa(label_counts(table.tolist(), labels))
+        shares = {"equal": float(equal.mean()), "documents_equal": float(np.mean(whole)), "kappa": kappa}
+        yield {**place.named, "first": first, "second": second, "n": int(there.sum()), **shares}
 
 
 def _read_people(path: Path, questions: Questions) -> dict[str, Floats]:

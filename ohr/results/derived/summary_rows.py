@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import Dose
-from ohr.results.derived.doses import level_dose
+from ohr.results.derived.dose_rows import level_dose
 from ohr.results.derived.pairs import ScoredRun, cell_of, floors_and_ceilings, near_floor, paired, verdict
 from ohr.results.score_arrays import Flags, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables.groups import ALL, GROUPS, STAGES, TRAITS

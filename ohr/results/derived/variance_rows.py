@@ -9,12 +9,11 @@ import numpy as np
 from ohr.results.derived.pairs import ScoredRun
 from ohr.results.score_arrays import Floats, Part
 from ohr.results.tables.groups import ALL
-from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL, SAME
 from ohr.statistics.planning import Changes
-from ohr.statistics.variance import Budget, budget
+from ohr.statistics.variance import budget
 
-_UNCHANGED = dict.fromkeys(("loss", "square", "size", "changed"), nan)
+_CHANGES = {"loss": "loss", "square": "square", "size": "size", "changed": "documents"}
 
 
 def variance_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
@@ -29,34 +28,21 @@ def variance_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
             (before,) = scores.read(clean).only([metric]).values
             tried["lost"] = before - draws
         for of, values in tried.items():
-            found = _of(values, part)
-            if found is not None:
-                parts, clusters, means = found
-                changes = _changes(means, clusters) if of == "lost" and (np.abs(means) >= SAME).any() else _UNCHANGED
-                yield {**place.named, "metric": metric, "of": of, **_columns(parts, clusters), **changes}
+            if columns := _columns(values, part, is_loss=of == "lost"):
+                yield {**place.named, "metric": metric, "of": of, **columns}
 
 
-def _of(draws: Floats, part: Part) -> tuple[Budget, Clusters, Floats] | None:
-    """Estimate the parts, from the questions that every draw defines; None with too few documents.
-
-    Returns:
-        The parts, the clusters of these questions, and their means over the draws.
-    """
+def _columns(draws: Floats, part: Part, *, is_loss: bool) -> dict[str, Any]:
+    """Estimate the parts, from the questions that every draw defines; nothing with too few documents."""
     chosen = draws[:, part.places]
     kept = np.flatnonzero(~np.isnan(chosen).any(axis=0))
     clusters = part.clusters.among(kept) if kept.size < chosen.shape[1] else part.clusters
-    if not kept.size or len(clusters.counts) < NO_INTERVAL:
-        return None
-    return budget(chosen[:, kept], clusters), clusters, chosen[:, kept].mean(axis=0)
-
-
-def _changes(differences: Floats, clusters: Clusters) -> dict[str, float]:
-    found = Changes.of(np.where(np.abs(differences) < SAME, 0.0, differences), clusters)
-    return {"loss": found.loss, "square": found.square, "size": found.size, "changed": found.documents}
-
-
-def _columns(parts: Budget, clusters: Clusters) -> dict[str, Any]:
     documents = len(clusters.counts)
+    if not kept.size or documents < NO_INTERVAL:
+        return {}
+    parts, means = budget(chosen[:, kept], clusters), chosen[:, kept].mean(axis=0)
+    means = np.where(np.abs(means) < SAME, 0.0, means)
+    changes = Changes.of(means, clusters) if is_loss and means.any() else None
     return {
         "total": parts.total,
         "from_documents": parts.documents,
@@ -69,4 +55,5 @@ def _columns(parts: Budget, clusters: Clusters) -> dict[str, Any]:
         "effective_documents": parts.effective_documents,
         "cv": float(clusters.counts.std() / clusters.counts.mean()),
         "df": parts.effective_documents - 1,
+        **{name: getattr(changes, field) if changes else nan for name, field in _CHANGES.items()},
     }
