@@ -8,9 +8,9 @@ import pytest
 from markupsafe import escape
 
 from ohr.report.engines import engine_pairs
+from ohr.report.first_screen import summarize, verdicts
 from ohr.report.headlines import kind
 from ohr.report.lead import rounded
-from ohr.report.summary import summarize, verdicts
 from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.spec.read import read_spec

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ohr.questions.candidate import Candidate
     from ohr.questions.records import Record
     from ohr.questions.review.decisions import Decision
-    from ohr.report.html.review_pages import PageSource
+    from ohr.report.html.review_site import PageSource
 
 PORT = 8573
 
@@ -72,7 +72,7 @@ def _serve(folder: Path, shown: "Sequence[Record]", reviewer: str | None, port: 
     from ohr.errors import DataError
     from ohr.questions.funnel import rule_name
     from ohr.questions.review.decisions import FILE
-    from ohr.report.html.review import serve_review
+    from ohr.report.html.review_site import serve_review
     from ohr.serving.http import serve_until_interrupted
 
     extras.require("jinja2", "report")
@@ -112,7 +112,7 @@ def _pages(folder: Path) -> "PageSource":
     from ohr.files import pdf
     from ohr.files.built_set import page_digest, read_set
     from ohr.files.ohrbench_json import read_document
-    from ohr.report.html.review_pages import PageSource
+    from ohr.report.html.review_site import PageSource
 
     names, built = _set_names(folder), read_set(folder)
 

@@ -11,8 +11,7 @@ import numpy as np
 from ohr.messages.wording import counted, named
 from ohr.report.engine_settings import PLAIN, page_seconds, read_settings
 from ohr.report.headlines import ACTIVITY, holds_for
-from ohr.report.lead import PARTS, ends, in_points, rounded
-from ohr.report.pages_found import PagesFound, read_pages_found
+from ohr.report.lead import PARTS, PagesFound, ends, in_points, read_pages_found, rounded
 from ohr.report.views.view import View
 from ohr.results.derived.comparison import Candidate, Pair, judged
 from ohr.results.derived.losses import Loss

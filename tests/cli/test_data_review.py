@@ -19,7 +19,7 @@ from ohr.questions.layout.records import record
 from ohr.questions.records import write_candidates
 from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, read_decisions
 from ohr.questions.verify import verify
-from ohr.report.html.review import TOKEN
+from ohr.report.html.review_site import TOKEN
 from ohr.serving import http as serving_http
 
 from ..conftest import serving

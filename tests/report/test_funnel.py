@@ -6,12 +6,11 @@ from matplotlib.colors import to_hex
 
 from ohr.errors import DataError, SpecError
 from ohr.questions.funnel import Example, FunnelRow
-from ohr.report.exports.markdown import markdown
-from ohr.report.figures.funnel import draw_funnel
-from ohr.report.figures.funnel import funnel as picture_of
+from ohr.report.exports.written_tables import markdown
+from ohr.report.figures.choices import Wanted
 from ohr.report.figures.panels import NothingToDraw
-from ohr.report.figures.wanted import Wanted
-from ohr.report.views.funnel import funnel
+from ohr.report.question_sets import draw_funnel, funnel
+from ohr.report.question_sets import funnel_figure as picture_of
 
 ROWS = (
     FunnelRow("near_duplicate", 15_317, 317, examples=(Example("q1", "Q" * 130, "asks the same as q0"),)),

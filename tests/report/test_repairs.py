@@ -3,7 +3,7 @@
 import csv
 
 from ohr.questions.imports import Repair
-from ohr.report.views.repairs import repair_counts, repairs, write_repairs
+from ohr.report.question_sets import repair_counts, repairs, write_repairs
 
 FOUND = [
     Repair("q1", "set.csv:2", "no answer", "the question has none"),

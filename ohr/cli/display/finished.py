@@ -88,7 +88,7 @@ def figures_of(run: "Run") -> list[Path]:
 def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
     """Write a run's report, `again` where it is there already; without jinja2 there is none."""
     from ohr.errors import OhrError
-    from ohr.report.html.write import REPORT, write_report
+    from ohr.report.html.report_file import REPORT, write_report
 
     path = run.folder / REPORT
     try:
@@ -101,7 +101,7 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
 
 
 def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.losses import WIDTH, print_summary, wrapped
+    from ohr.cli.display.screen import WIDTH, print_summary, wrapped
 
     closing = wrapped(_done(finished, seconds))
     if warnings := run.manifest["warnings"]:
@@ -122,7 +122,7 @@ def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path
 def _print_details(
     finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float
 ) -> None:
-    from ohr.cli.display.losses import print_tables
+    from ohr.cli.display.screen import print_tables
 
     print_tables(run)
     _print_failures(finished, run)
@@ -164,8 +164,8 @@ def _done(finished: "Finished", seconds: float) -> str:
 
 
 def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.report.summary import summarize
-    from ohr.report.views.scores import curve_points
+    from ohr.report.first_screen import summarize
+    from ohr.report.views.score_tables import curve_points
 
     ledger = finished.ledger
     say_json(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ohr import extras
 from ohr.errors import DataError
-from ohr.report.exports.plain import one_line
-from ohr.report.html.write import REPORT
+from ohr.report.exports.written_tables import one_line
+from ohr.report.html.report_file import REPORT
 from ohr.results.folder.run_folder import FIGURES, MANIFEST
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES

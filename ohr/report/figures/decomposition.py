@@ -7,11 +7,11 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from ohr import extras
+from ohr.report.figures.choices import Wanted
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import GREY, HUES, INK, Color
-from ohr.report.figures.wanted import Wanted
 from ohr.report.headlines import METRICS
-from ohr.report.views.losses import QUANTITIES
+from ohr.report.views.loss_tables import QUANTITIES
 from ohr.results.derived.decomposition import Row, read_headlines, varying
 from ohr.results.run import Run
 from ohr.statistics.estimate import FEW

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 import ohr
 from ohr import extras
-from ohr.report.figures.comparison import comparison
-from ohr.report.figures.curves import performance
-from ohr.report.figures.data import dose_axes
+from ohr.report.figures.choices import USUAL, Wanted, check_formats, save
+from ohr.report.figures.conditions_figure import comparison
+from ohr.report.figures.curves_figure import performance
 from ohr.report.figures.decomposition import decomposition
 from ohr.report.figures.effort import effort
-from ohr.report.figures.panels import Axis, NothingToDraw
+from ohr.report.figures.panels import Axis, NothingToDraw, dose_axes
 from ohr.report.figures.ratios import ratios
-from ohr.report.figures.saving import USUAL, check_formats, save
-from ohr.report.figures.summary import summary
+from ohr.report.figures.summary_figure import summary
 from ohr.report.figures.survival import survival
-from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.points import has_sweep, read_points
 from ohr.results.folder.run_folder import FIGURES
 from ohr.results.folder.whole_files import damaged, listed, replaced

@@ -6,10 +6,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
 from ohr import extras
-from ohr.report.figures.legend import Block, line, place_blocks
+from ohr.report.figures.choices import Wanted
 from ohr.report.figures.panels import METRIC_NAMES, NothingToDraw
-from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, MARKERS, Color
-from ohr.report.figures.wanted import Wanted
+from ohr.report.figures.style import CLEAN_MARKER, CLEAN_SIZE, HUES, INK, MARKERS, Block, Color, line, place_blocks
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 from ohr.results.tables.schema import CELL

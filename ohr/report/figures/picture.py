@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ohr.errors import SpecError
+from ohr.report.figures.choices import Wanted
 from ohr.report.figures.style import settings
-from ohr.report.figures.wanted import Wanted
 
 DPI = {"paper": 200, "slides": 144}
 """Dots per inch of pictures: a slide of 13.3 inches has 1920."""

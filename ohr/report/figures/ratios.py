@@ -6,9 +6,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from ohr import extras
+from ohr.report.figures.choices import Wanted
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import HUES, INK
-from ohr.report.figures.wanted import Wanted
 from ohr.results.run import Run
 from ohr.statistics.estimate import FEW
 

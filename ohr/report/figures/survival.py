@@ -6,9 +6,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
 from ohr import extras
+from ohr.report.figures.choices import Wanted
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import CLEAN_MARKER, HUES, INK, MARKERS, Color
-from ohr.report.figures.wanted import Wanted
 from ohr.results.derived.survival import STEPS, pipelines, read_survival
 from ohr.results.run import Run
 from ohr.statistics.estimate import FEW

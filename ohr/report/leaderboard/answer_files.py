@@ -10,8 +10,16 @@ from ohr.errors import DataError
 from ohr.files.foreign_answers.layouts import Layout, read_foreign
 from ohr.files.foreign_answers.rows import AnswerRow
 from ohr.messages.wording import counted, named, shortened
-from ohr.report.leaderboard.answers import AnswerScore, Stage, score_answers, survey_answers
-from ohr.report.leaderboard.file_benchmark import FILE, FileBenchmark, folded, ids_of
+from ohr.report.leaderboard.answers import (
+    FILE,
+    AnswerScore,
+    FileBenchmark,
+    Stage,
+    folded,
+    ids_of,
+    score_answers,
+    survey_answers,
+)
 
 
 @dataclass(frozen=True, slots=True)

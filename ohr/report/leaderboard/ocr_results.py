@@ -17,7 +17,6 @@ from ohr.files.names import composed
 from ohr.files.ohrbench_json import write_pages
 from ohr.messages.wording import counted, named
 from ohr.report.analyses import noise_ratios
-from ohr.report.leaderboard.runs import protocol_rows
 from ohr.report.leaderboard.standings import (
     Leaderboard,
     Row,
@@ -25,6 +24,7 @@ from ohr.report.leaderboard.standings import (
     fairly_ranked,
     leaderboards,
     protocol_boards,
+    protocol_rows,
     published_on,
 )
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains

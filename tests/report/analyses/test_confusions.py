@@ -6,7 +6,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from ohr.report.analyses.confusions import confusions
+from ohr.report.analyses import confusions
 from ohr.results.run import Run
 from ohr.results.tables.schema import schema
 
@@ -45,7 +45,7 @@ def test_a_word_that_was_misread_is_one(run):
 
 
 def test_words_that_are_joined_where_a_list_ends_are_no_confusion():
-    from ohr.report.analyses.confusions import _confused
+    from ohr.report.analyses import _confused
 
     truth = ["sales", "fy15", "2nd", "half", "rose"]
     assert list(_confused(truth, ["sales", "fy152nd", "half", "rose", "2nd"])) == []

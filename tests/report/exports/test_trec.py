@@ -9,7 +9,7 @@ import pytest
 from ir_measures import RR, R, Success, nDCG
 
 from ohr.errors import DataError
-from ohr.report.exports.trec import Exported, _falling, _scale, export_trec, token
+from ohr.report.exports.trec_export import Exported, _falling, _scale, export_trec, token
 from ohr.results.derived.comparison import Side, compare_sides
 from ohr.results.derived.hits import compare_hits, read_hits
 from ohr.results.run import Run

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image, ImageOps
 
 from ohr.errors import DataError, SpecError
-from ohr.report.figures.conditions import MOST, read_sections
+from ohr.report.figures.choices import Wanted
+from ohr.report.figures.conditions_figure import MOST, read_sections
 from ohr.report.figures.drawing import draw
 from ohr.report.figures.plots import Plots
-from ohr.report.figures.wanted import Wanted
 from ohr.results.run import Run
 
 pytest.importorskip("matplotlib")

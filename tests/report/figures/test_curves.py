@@ -6,11 +6,11 @@ import pytest
 from PIL import Image, ImageOps
 
 from ohr.errors import SpecError
-from ohr.report.figures.curves import performance
+from ohr.report.figures.choices import Wanted
+from ohr.report.figures.curves_figure import performance
 from ohr.report.figures.drawing import draw
 from ohr.report.figures.picture import DPI
 from ohr.report.figures.plots import Plots
-from ohr.report.figures.wanted import Wanted
 from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
 

@@ -3,8 +3,7 @@ from math import isnan, nan
 import pytest
 
 from ohr.errors import DataError
-from ohr.report.figures.data import metric_rows, panels, read_panels
-from ohr.report.figures.panels import System, bounds, counts
+from ohr.report.figures.panels import System, bounds, counts, metric_rows, panels, read_panels
 from ohr.results.run import Run
 
 BM25 = System("", "bm25", "")

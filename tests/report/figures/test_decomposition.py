@@ -7,13 +7,12 @@ from math import nan
 import pytest
 from PIL import Image, ImageOps
 
+from ohr.report.figures.choices import Wanted, save
 from ohr.report.figures.decomposition import decomposition
 from ohr.report.figures.drawing import draw
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.picture import DPI
 from ohr.report.figures.plots import Plots
-from ohr.report.figures.saving import save
-from ohr.report.figures.wanted import Wanted
 from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ohr.report.html.serve import Site, make_server
-from ohr.report.html.write import write_report
+from ohr.report.html.report_file import write_report
+from ohr.report.html.site import Site, make_server
 from ohr.results.run import Run
 
 from .chromium import CONTRAST, needs_chromium, opened
@@ -136,7 +136,7 @@ def test_one_run_of_several_is_chosen(browser, pages):
 
 
 def test_data_beside_the_page_is_loaded_when_it_is_looked_at(browser, plain, tmp_path, monkeypatch):
-    monkeypatch.setattr("ohr.report.html.write._EMBEDDED", 1000)
+    monkeypatch.setattr("ohr.report.html.report_file._EMBEDDED", 1000)
     page, folder = write_report([Run(plain)], tmp_path / "large.html")
     assert folder.name == "large-data"
     with opened(browser, f"file://{page}") as shown:

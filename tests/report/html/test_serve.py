@@ -12,7 +12,7 @@ import pytest
 
 from ohr.cli.view import _progress
 from ohr.engine.progress import Quiet
-from ohr.report.html.serve import Site, make_server
+from ohr.report.html.site import Site, make_server
 from ohr.results.folder.run_folder import RunFolder
 from ohr.runner.events import EventLog
 

@@ -7,7 +7,7 @@ from PIL import Image
 
 from ohr.errors import DataError, PluginError, SpecError
 from ohr.report.leaderboard.ocr_results import ocr_spec, score_ocr
-from ohr.report.views.boards import leaderboard
+from ohr.report.leaderboard.standings import leaderboard
 from ohr.results.tables.read_table import read_rows
 
 pytestmark = pytest.mark.usefixtures("one_process")
