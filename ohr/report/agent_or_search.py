@@ -85,7 +85,6 @@ def _weight(row: Row) -> tuple[bool, bool, float, float]:
 
 
 def _lacks(row: Row, measure: str) -> bool:
-    """Report whether a measure of either side is undefined."""
     return any(isnan(row[f"{measure}_{side}"]) for side in ("agent", "single"))
 
 

@@ -250,10 +250,8 @@ PAGES = 500
 _SIMILAR = 50.0
 """Similarity in percent, by rapidfuzz's ratio, from which one word may be a misreading of another; the word that a page
 in another order has at the same place is none."""
-_JOINED = 3
-"""Words that are joined or split at once: `some thing` for `something`."""
-_CHARACTERS = 50_000
-"""Of a page; comparing takes time in the square of its words."""
+_JOINED = 3  # words that are joined or split at once: `some thing` for `something`
+_CHARACTERS = 50_000  # of a page; comparing takes time in the square of its words
 
 WordPair = tuple[str, str]
 
@@ -277,7 +275,6 @@ def confusions(run: Run) -> list[Row]:
 
 
 def _noise_types(run: Run) -> dict[str, str]:
-    """Return each condition's kind of noise."""
     table = run.table("pages", ["condition", "noise_type"]).unify_dictionaries()
     if not table.num_rows:  # no ground truth was measured: the summary has the conditions too
         table = run.table("summary", ["condition", "noise_type"]).unify_dictionaries()
@@ -328,7 +325,6 @@ def _confusion_rows(
 
 
 def _confused(truth: Sequence[str], read: Sequence[str]) -> Iterator[tuple[WordPair, str]]:
-    """Yield the confusions of a page, each with the words around it."""
     from rapidfuzz.distance import Levenshtein
 
     opcodes: list[Any] = Levenshtein.opcodes(truth, read).as_list()

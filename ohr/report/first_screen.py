@@ -1,10 +1,11 @@
 """A run in one minute: what failed, what noise costs and where, a verdict for each condition, and what to do."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isnan, nan
 from statistics import fmean
+from typing import NamedTuple
 
 from ohr.messages.wording import counted, named
 from ohr.report.agent_or_search import kept_sentence, side_by_side
@@ -70,11 +71,6 @@ class Cell:
     def is_judged(self) -> bool:
         """Report whether there is something to draw: a bar of what failed would measure the failures."""
         return not isnan(self.left)
-
-    @property
-    def is_unclear(self) -> bool:
-        """Report whether the documents are too few to say anything."""
-        return self.kind in ("open", "")  # "": not even an interval
 
     @property
     def has_interval(self) -> bool:
@@ -149,6 +145,14 @@ _MOST_ADVICE = 4
 _TICKS = 6  # intervals between the numbers under a bar, at most
 
 
+class Column(NamedTuple):
+    """A statistic of each condition: its header on the page, that on a narrow screen, and its text by condition."""
+
+    head: str
+    narrow: str
+    text: Callable[[str], str]
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """The findings that the page, the terminal and a figure begin with.
@@ -180,6 +184,11 @@ class Summary:
     tables: tuple[View, ...] = ()
     further: str = ""
     reference: str = "clean text"
+
+    @property
+    def columns(self) -> list["Column"]:
+        """What is said of each condition before its verdicts; screen and page have a column for each."""
+        return [Column("right page found", "right page", self.found.of)] if self.found else []
 
     @property
     def top(self) -> float:
@@ -230,63 +239,48 @@ class Summary:
         return named([line.name for line in self.lines if line not in chosen])
 
 
-def summarize(run: Run) -> Summary:
-    """Sum up a run: its verdicts, and what to do.
+def summarize(run: Run, *, advise: bool = True) -> Summary:
+    """Sum up a run: its verdicts, and with `advise` what to do.
 
     Raises:
         DataError: a table is missing or damaged.
     """
     whole = headline_losses(run)
-    shown = _verdicts(run, whole)
-    if not whole:
-        todo = [lacking(run)[1]]
-    else:
-        lead = _leading(whole)
-        todo = advice(run, _chosen(whole, lead), lead)
-    return replace(shown, advice=tuple(filter(None, todo))[:_MOST_ADVICE], hypotheses=_hypotheses(run))
-
-
-def verdicts(run: Run) -> Summary:
-    """Sum up what noise costs under each condition, without advice.
-
-    Raises:
-        DataError: a table is missing or damaged.
-    """
-    return _verdicts(run, headline_losses(run))
-
-
-def _verdicts(run: Run, whole: Sequence[Loss]) -> Summary:
     failed = (*what_failed(run.manifest), *why_not_judged(whole))
     if not whole:
+        lacks, helps = lacking(run)
         engines = read_engines(run, whole, None)
-        said = f"This run cannot show a cost of noise: {lacking(run)[0]}."
-        text = " ".join(filter(None, (pick(engines) if engines else "", page_sentence(run), said)))
-        return Summary(text, (), (), failed=failed, tables=_tables(run, engines, "scores"))
+        said = f"This run cannot show a cost of noise: {lacks}."
+        text = _joined(pick(engines) if engines else "", page_sentence(run), said)
+        tables, todo = _tables(run, engines, "scores"), (helps,) if helps else ()
+        return Summary(text, (), (), todo, hypotheses=_hypotheses(run), failed=failed, tables=tables)
     names = dict(zip(whole, (loss.system for loss in distinctive(whole)), strict=True))
     lead = _leading(whole)
-    engines = read_engines(run, whole, lead)
-    chosen = _chosen(whole, lead)
+    engines, chosen = read_engines(run, whole, lead), _chosen(whole, lead)
     searched = next(((loss.chunker or "", loss.retriever or "") for loss in chosen if loss.stage == "retrieval"), None)
     found = read_pages_found(run, preferred=searched)
     heads = {loss.stage: staged(loss) for loss in chosen}
     cost = lead_sentence(run, chosen, lead if kind(lead) == "loss" else None, names[lead])
-    pages = found_sentence(found, whole, run.reference) if found else ""
-    answers = (pick(engines) if engines else "", kept_sentence(run), repaired_sentence(run))
-    answer = " ".join(filter(None, answers))
-    costs = " ".join(filter(None, (pages, cost)))
-    of = f"{scored(lead)}{f' with {names[lead]}' if names[lead] else ''}"
+    answer = _joined(pick(engines) if engines else "", kept_sentence(run), repaired_sentence(run))
+    costs = _joined(found_sentence(found, whole, run.reference) if found else "", cost)
     return Summary(
         answer or costs,
         tuple(heads.values()),
         _lines(whole, chosen, tuple(heads), names, run.choices.margin),
-        compared=_compared(chosen, lead, names),
-        leading=lead.condition,
-        failed=failed,
-        found=found,
-        tables=_tables(run, engines, of),
-        further=costs if answer else "",
-        reference=run.reference,
+        tuple(advice(run, chosen, lead)[:_MOST_ADVICE]) if advise else (),
+        _compared(chosen, lead, names),
+        lead.condition,
+        _hypotheses(run),
+        failed,
+        found,
+        _tables(run, engines, f"{scored(lead)}{f' with {names[lead]}' if names[lead] else ''}"),
+        costs if answer else "",
+        run.reference,
     )
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _tables(run: Run, engines: Engines | None, of: str) -> tuple[View, ...]:

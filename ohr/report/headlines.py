@@ -76,7 +76,6 @@ def findings(losses: Sequence[Loss], reference: str = "clean text") -> list[str]
 
 
 def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
-    """Return what failed, why, and what helps; nothing where nothing did."""
     return [*what_failed(manifest), *why_not_judged(losses)]
 
 
@@ -127,7 +126,6 @@ def failed_items(manifest: Mapping[str, Any]) -> str:
 
 
 def _stage(losses: Sequence[Loss], reference: str) -> list[str]:
-    """Describe one metric of a stage: how many comparisons show a loss, and the largest one."""
     what = f"{ACTIVITY[losses[0].stage].capitalize()} ({METRICS.get(losses[0].metric, losses[0].metric)})"
     judged = [loss for loss in losses if loss.verdict not in (FAILED, FLOOR)]
     if judged and all(loss.verdict == "" for loss in judged):

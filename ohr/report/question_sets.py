@@ -2,14 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ohr import extras
 from ohr.questions.funnel import FunnelRow, rule_name
 from ohr.questions.imports import Repair
-from ohr.report.figures.choices import USUAL, Wanted, check_formats, save
+from ohr.report.figures.choices import USUAL, Wanted, check_formats, drawn_as, save
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import GREY, HUES, INK, paler
 from ohr.report.views.view import Cell, View
@@ -20,8 +18,7 @@ if TYPE_CHECKING:
 
     from ohr.report.figures.picture import Page, Picture
 
-_LONGEST = 80
-"""Characters of a question or a reason in a table."""
+_LONGEST = 80  # characters of a question or a reason in a table
 
 
 def funnel(rows: Sequence[FunnelRow]) -> list[View]:
@@ -124,12 +121,9 @@ def funnel_figure(rows: Sequence[FunnelRow], wanted: Wanted = _USUAL) -> "Pictur
 
     Raises: as `draw_funnel`.
     """
-    extras.require("matplotlib", "report")
-    from ohr.report.figures.picture import drawn
-
     if not rows:
         raise NothingToDraw("nothing to draw: no rule was run")
-    return drawn(partial(_figure, rows), wanted)
+    return drawn_as(wanted, _figure, rows)
 
 
 def _figure(rows: Sequence[FunnelRow], page: "Page") -> "Picture | None":
@@ -178,13 +172,11 @@ def _draw(axes: "Axes", rows: Sequence[FunnelRow], scale: float) -> None:
 def _add_label(
     axes: "Axes", end: tuple[float, float], text: str, color: tuple[float, float, float], scale: float
 ) -> None:
-    """Write a number beside the end of a bar."""
     offset, size = (3 * scale, 0), 7 * scale
     axes.annotate(text, end, offset, textcoords="offset points", va="center", fontsize=size, color=color)
 
 
 def _set_scale(axes: "Axes", width: float) -> None:
-    """Set as many ticks as there is room for."""
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(nbins=max(1, int(width / _TICK)), integer=True))

@@ -126,7 +126,7 @@ def test_figures_say_what_agents_look_at(folder, tmp_path):
 
 def test_a_run_without_agents_has_no_figure_of_effort(there):
     from ohr.report.figures.choices import Wanted
-    from ohr.report.figures.effort import effort
+    from ohr.report.figures.other_figures import effort
     from ohr.report.figures.panels import NothingToDraw
 
     with pytest.raises(NothingToDraw, match="no agents"):

@@ -9,7 +9,7 @@ from ohr.contracts import SystemReply
 from ohr.errors import DataError
 from ohr.files.handed_over import DIGEST, QUESTIONS, digest
 from ohr.report.figures.choices import Wanted
-from ohr.report.figures.effort import effort as effort_figure
+from ohr.report.figures.other_figures import effort as effort_figure
 from ohr.report.views.effort_and_money import effort as effort_view
 from ohr.results.run import Run
 from ohr.systems.files import Files

@@ -54,7 +54,6 @@ def print_answers(found: "AnswerScore") -> None:
 
 
 def _print_contexts(found: "ContextScore") -> None:
-    """Print the scores of what was retrieved, and where it was found."""
     trait = "evidence_source" if found.located else "domain"
     print_means(found.scores, {}, "retrieval, {}, x 100", (trait,), "missing")
     if found.located:

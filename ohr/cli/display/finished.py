@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from ohr.spec.model import Spec
 
 
-_DETAILS = 500
-"""Questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two."""
+_DETAILS = 500  # questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two
 
 
 def carry_out(
@@ -139,7 +138,6 @@ def _print_failures(finished: "Finished", run: "Run") -> None:
 
 
 def _failed(finished: "Finished", most: int = 3) -> list[str]:
-    """List the first reasons why items failed."""
     failures = finished.ledger.failures
     return first_of(f"failed items: {len(failures)} (questions that need them score 0)", as_lines(failures), most)
 

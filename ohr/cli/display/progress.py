@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Task, TaskID
 
 
-_SILENCE = 30.0
-"""Seconds between two lines of a log: a short run writes none, an hour a page or two."""
+_SILENCE = 30.0  # seconds between two lines of a log: a short run writes none, an hour a page or two
 
 
 _SLOW = ("reading pages", "reading documents", "answering", "running agents", "asking systems", "replies in batches")
@@ -29,8 +28,7 @@ def pace(rate: float) -> str:
     return f"{1 / rate:,.0f} s each" if 0 < rate < _FEW else f"{rate:.1f}/s"
 
 
-_FEW = 0.05
-"""Items a second that would be printed as 0.0."""
+_FEW = 0.05  # items a second that would be printed as 0.0
 
 
 @contextmanager

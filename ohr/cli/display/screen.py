@@ -8,11 +8,10 @@ from ohr.cli.display.console import grouped, say, say_by_stage, say_first, say_t
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.report.first_screen import Cell, Line, Summary
+    from ohr.report.first_screen import Line, Summary
     from ohr.results.run import Run
 
-_FLAG = 0.01
-"""Chance below which as many missed intervals are worth a warning."""
+_FLAG = 0.01  # chance below which as many missed intervals are worth a warning
 
 
 def repeats_in_words(run: "Run") -> list[str]:
@@ -53,8 +52,7 @@ def _draws(rows: list[dict[str, Any]]) -> list[str]:
 
 WIDTH = 100
 """Columns of a summary."""
-_MOST_LINES = 25
-"""Lines of a summary, with all that a command adds to it: what a small terminal shows at once."""
+_MOST_LINES = 25  # lines of a summary, with all that a command adds to it: what a small terminal shows at once
 _FEWEST_ROWS = 3
 
 wrapped = partial(wrap, width=WIDTH, break_on_hyphens=False)
@@ -85,7 +83,6 @@ def print_summary(run: "Run", further: int = 0) -> None:
 
 
 def _is_said(summary: "Summary") -> bool:
-    """Report whether the table of engines has the verdict on each condition already, at the only stage."""
     about = {"engine", "right page found", "seconds a page"}
     cells = sum(
         bool(cell) and header not in about
@@ -111,7 +108,7 @@ def _advice(summary: "Summary") -> list[str]:
 def _print_verdicts(summary: "Summary", most: int) -> None:
     """Print a line for each condition, in words where there is room for them."""
     shown = summary.first(most)
-    headers = ["condition", *(["right page"] if summary.found else []), *summary.stages]  # short: stages are long
+    headers = ["condition", *(column.narrow for column in summary.columns), *summary.stages]
     rows = [_row(summary, line, "words") for line in shown]
     if _width(headers, rows) > WIDTH:
         rows = [_row(summary, line, "short") for line in shown]
@@ -135,12 +132,8 @@ def _cut(name: str, room: int) -> str:
 
 
 def _row(summary: "Summary", line: "Line", form: str) -> list[str]:
-    found = [summary.found.of(line.condition)] if summary.found else []
-    return [line.name, *found, *(_verdict(cell, form) if cell else "" for cell in line.cells)]
-
-
-def _verdict(cell: "Cell", form: str) -> str:
-    return f"{getattr(cell, form)}{' *' * bool(cell.others)}"
+    verdicts = (f"{getattr(cell, form)}{' *' * bool(cell.others)}" if cell else "" for cell in line.cells)
+    return [line.name, *(column.text(line.condition) for column in summary.columns), *verdicts]
 
 
 def print_losses(run: "Run") -> None:

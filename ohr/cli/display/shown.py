@@ -155,10 +155,8 @@ def _print_changed(row: dict[str, Any]) -> None:
 
 
 _PARTS = ("stage", "kb", "chunker", "retriever", "generator")
-_PASSAGE = 160
-"""Characters of a passage that was found."""
-_LONGEST = 600
-"""Characters of a prompt or reply: `--json` prints them whole."""
+_PASSAGE = 160  # characters of a passage that was found
+_LONGEST = 600  # characters of a prompt or reply: `--json` prints them whole
 
 
 def show_question(run: Run, question: str, condition: str | None, as_json: bool) -> None:
@@ -209,7 +207,6 @@ def show_question(run: Run, question: str, condition: str | None, as_json: bool)
 
 
 def _rankings(run: Run, question: str, hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what each retriever found, best first, with its headline score."""
     parts = ("kb", "chunker", "retriever")
     metric = run.headlines.get("retrieval", "")
     rows = run.rows("scores", question_id=question, stage="retrieval", metric=metric)
@@ -242,7 +239,6 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _steps_of(answer: Mapping[str, Any], steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the steps of one answer, in order."""
     place = (answer["kb"], answer["chunker"], answer["generator"])
     own = [step for step in steps if (step["kb"], step["chunker"], step["agent"]) == place]
     return sorted(own, key=lambda step: step["number"])

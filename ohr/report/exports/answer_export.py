@@ -84,7 +84,6 @@ def read_back(run: Run) -> str:
 
 
 def _about(run: Run, place: Sequence[Any]) -> dict[str, str]:
-    """Return where answers are from."""
     names = ("stage", "knowledge_base", "condition", *_PIPELINE)
     return {"run": run.id, **{name: value for name, value in zip(names, place, strict=True) if value}}
 

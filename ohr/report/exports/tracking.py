@@ -118,7 +118,6 @@ def _exported(client: "MlflowClient", experiment: str, run: str) -> str | None:
 
 
 def _cells(run: Run) -> dict[Cell, list[Row]]:
-    """Read the means of each cell: over all questions, and by evidence source."""
     found: dict[Cell, list[Row]] = {}
     for row in run.rows("summary", by="evidence_source"):
         if row["stage"] in STAGES and row["n"]:

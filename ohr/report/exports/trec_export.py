@@ -18,8 +18,7 @@ from ohr.results.score_arrays import Place, ScoreTable
 PageId = tuple[str, int]
 Row = Mapping[str, Any]
 
-_NOTHING = "nothing:found"
-"""In place of a document, where a question was asked and nothing was found."""
+_NOTHING = "nothing:found"  # in place of a document, where a question was asked and nothing was found
 _HIT = ["question_id", "rank", "score", "document", "pages"]
 
 

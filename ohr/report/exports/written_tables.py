@@ -65,7 +65,6 @@ def _latex_lines(view: View) -> Iterator[str]:
 
 
 def _shared(view: View) -> Iterator[str]:
-    """Write the header above the headers, with a rule under each name."""
     place, cells, rules = view.label_count, [""] * view.label_count, []
     for shared, columns in groupby(view.shared[place:]):
         width = len(list(columns))

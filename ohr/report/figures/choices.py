@@ -1,11 +1,13 @@
 """Choices of the user, the contents of a figure and its place, and how figures are written."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from ohr import extras
 from ohr.errors import SpecError
 from ohr.report.figures.panels import COLUMNS, Axis
 from ohr.results.folder.replace import written
@@ -90,6 +92,19 @@ def _refuse(thing: str, chosen: Sequence[str], known: Sequence[str]) -> None:
 USUAL = ("svg", "png")
 _DATES: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 """Formats, and the metadata that leave out when a file was written."""
+
+
+def drawn_as(wanted: Wanted, draw: Callable[..., "Picture | None"], *about: Any) -> "Picture":
+    """Draw what a figure is about with the largest type for which its page has room.
+
+    Raises:
+        SpecError: there is too much to draw.
+        MissingExtra: matplotlib is not installed.
+    """
+    extras.require("matplotlib", "report")
+    from ohr.report.figures.picture import drawn
+
+    return drawn(partial(draw, *about), wanted)
 
 
 def check_formats(formats: Sequence[str]) -> None:

@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil, floor, isnan
 from typing import TYPE_CHECKING, Any
 
-from ohr import extras
 from ohr.errors import SpecError
-from ohr.messages.wording import counted
-from ohr.report.figures.choices import Wanted
+from ohr.report.figures.choices import Wanted, drawn_as
 from ohr.report.figures.panels import (
     COLUMNS,
     GROUP_NAMES,
@@ -18,6 +15,7 @@ from ohr.report.figures.panels import (
     System,
     counts,
     metric_rows,
+    spanned,
     stage_of,
 )
 from ohr.report.figures.style import (
@@ -27,9 +25,12 @@ from ohr.report.figures.style import (
     INK,
     Block,
     Color,
+    clean_mark,
     few_documents,
+    hollow_mark,
     line,
     place_blocks,
+    shortened,
 )
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.pairs import FAILED
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 MOST = 60
 """Rows of a section; of more, which no page holds, the tables have the rest, and the title says so."""
-_LONGEST = 26
-"""Characters of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +96,6 @@ class Section:
         return shortened(" / ".join(part for part, shown in zip(mine, several, strict=True) if shown and part))
 
 
-def shortened(name: str) -> str:
-    """Cut a name to the room that there is."""
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-
-
 def read_sections(run: Run, group: str, metric: str | None) -> list[Section]:
     """Read the scores and losses of a run's conditions, stage by stage.
 
@@ -140,8 +134,7 @@ _ROW, _HEAD, _TITLE, _FOOT = 0.17, 0.2, 0.36, 0.44  # units: a row, a system's n
 _MARGIN, _BETWEEN, _LEGEND_GAP = 0.08, 0.2, 0.06  # units: at the sides, between two axes, above the legend
 _NARROWEST = 0.8  # units: of axes
 _WORDY = 1.9  # units: axes with room for a long label
-_STRETCH = 2.5
-"""Rows of a slide are at most this many times as high as on paper."""
+_STRETCH = 2.5  # rows of a slide are at most this many times as high as on paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,21 +180,14 @@ class _Layout:
 def comparison(run: Run, wanted: Wanted) -> "Picture":
     """Draw the conditions of a run side by side.
 
-    Raises:
-        DataError: a table of the run is missing or cannot be read, or has no such metric.
-        NothingToDraw: the run has no score.
-        SpecError: there are more rows than a slide holds.
-        MissingExtra: matplotlib is not installed.
+    Raises: as `draw`; NothingToDraw where the run has no score.
     """
-    extras.require("matplotlib", "report")
-    from ohr.report.figures.picture import drawn
-
     groups = [group for group in COLUMNS if group in (wanted.columns or (ALL,))]
     sections = [section for group in groups for section in read_sections(run, group, wanted.metric)]
     if not sections:
         raise NothingToDraw(f"{run.folder}: nothing to draw: no score of any condition")
     margin = run.manifest["spec"].get("margin")
-    return drawn(partial(_figure, sections, 100 * margin if margin else 0.0), wanted)
+    return drawn_as(wanted, _figure, sections, 100 * margin if margin else 0.0)
 
 
 def _figure(sections: Sequence[Section], margin: float, page: "Page") -> "Picture | None":
@@ -220,11 +206,13 @@ def _figure(sections: Sequence[Section], margin: float, page: "Page") -> "Pictur
         width = layout.width if section.is_paired else 2 * layout.width + _BETWEEN
         axes = _add_axes(figure, (first, bottom, width, height), page, total)
         _draw_scores(axes, section, layout, hues, page.scale)
-        _name(figure, axes, section, (left + _MARGIN) / page.width, (total - top - 0.2) / total, page.scale)
+        x, y = (left + _MARGIN) / page.width, (total - top - 0.2) / total
+        figure.text(x, y, section.title, weight="bold", parse_math=False)
+        _write_count(axes, counts([row.point for row in section.rows], short=True), y, page.scale)
         if section.is_paired:
             axes = _add_axes(figure, (first + width + _BETWEEN, bottom, width, height), page, total)
             _draw_losses(axes, section, layout, hues, page.scale, margin)
-            _count_pairs(figure, axes, section, (total - top - 0.2) / total, page.scale)
+            _write_count(axes, spanned([row.loss.pairs for row in section.rows if row.loss], "pair"), y, page.scale)
     return figure
 
 
@@ -257,7 +245,6 @@ def _layout(figure: "Picture", sections: Sequence[Section], legend: float, page:
 
 
 def _widest(figure: "Picture", names: Sequence[str], scale: float) -> float:
-    """Measure the longest name in units."""
     text = figure.text(0, 0, "", size=7.5 * scale, parse_math=False)
     most = 0.0
     for name in dict.fromkeys(names):
@@ -268,34 +255,23 @@ def _widest(figure: "Picture", names: Sequence[str], scale: float) -> float:
 
 
 def _hues(sections: Sequence[Section]) -> dict[str, Color]:
-    """Return the color of each search, the same in all sections."""
     searches = dict.fromkeys(system.search for section in sections for system in section.systems if system.search)
     return {search: HUES[place % len(HUES)] for place, search in enumerate(searches)}
 
 
-def _name(figure: "Picture", axes: "Axes", section: Section, x: float, y: float, scale: float) -> None:
-    """Write the title of a section, and over its scores how many questions are behind them."""
-    figure.text(x, y, section.title, weight="bold", parse_math=False)
-    count = counts([row.point for row in section.rows], short=True)
-    figure.text(axes.get_position().x1, y, count, ha="right", size=6.5 * scale, color="0.35")
-
-
-def _count_pairs(figure: "Picture", axes: "Axes", section: Section, y: float, scale: float) -> None:
-    """Write over the losses of a section how many questions are compared."""
-    pairs = [row.loss.pairs for row in section.rows if row.loss]
-    few, most = min(pairs), counted(max(pairs), "pair")
-    span = f"{few:,}\N{EN DASH}{most}" if few < max(pairs) else most
-    figure.text(axes.get_position().x1, y, span, ha="right", size=6.5 * scale, color="0.35")
+def _write_count(axes: "Axes", count: str, y: float, scale: float) -> None:
+    axes.figure.text(axes.get_position().x1, y, count, ha="right", size=6.5 * scale, color="0.35")
 
 
 def _draw_scores(axes: "Axes", section: Section, layout: _Layout, hues: dict[str, Color], scale: float) -> None:
     ends: list[float] = []
-    for y, system, row in _lines(axes, section, scale):
+    lines, heads = _lines(axes, section, scale)
+    for y, system, row in lines:
         point = row.point
         look = {"marker": CLEAN_MARKER, "markersize": CLEAN_SIZE * scale} if row.is_clean else {"marker": "o"}
         ends += _dot(axes, y, (point.mean, point.low, point.high), hues.get(system.search, INK), point.documents, look)
     x = -(layout.label - 0.04) / layout.width / (1 if section.is_paired else 2)
-    for y, system in _heads(section):
+    for y, system in heads:
         about: dict[str, Any] = {"color": hues.get(system.search, INK), "va": "center", "size": 7.5 * scale}
         axes.text(x, y, section.name(system), transform=axes.get_yaxis_transform(), parse_math=False, **about)
     low, high = 10 * floor(min(ends) / 10), 10 * ceil(max(ends) / 10)
@@ -311,7 +287,7 @@ def _draw_losses(
     if margin:
         axes.axvspan(-margin, margin, color="0.9", linewidth=0)
     axes.axvline(0, color=INK, linewidth=0.6 * scale)
-    for y, system, row in _lines(axes, section, scale):
+    for y, system, row in _lines(axes, section, scale)[0]:
         if (loss := row.loss) is not None and loss.verdict != FAILED and not row.is_clean:
             values = (loss.lost, loss.low, loss.high)
             ends += _dot(axes, y, values, hues.get(system.search, INK), loss.documents, {"marker": "o"})
@@ -321,12 +297,15 @@ def _draw_losses(
     axes.set_xlabel(wide if layout.width >= _WORDY else "loss (points)")
 
 
-def _lines(axes: "Axes", section: Section, scale: float) -> list[tuple[float, System, Row]]:
-    """Set a y axis in units from the top down; returns where each row is."""
-    lines, y = [], 0.0
+def _lines(
+    axes: "Axes", section: Section, scale: float
+) -> tuple[list[tuple[float, System, Row]], list[tuple[float, System]]]:
+    """Set a y axis in units from the top down; returns where each row is, and the name of each system."""
+    lines, heads, y = [], [], 0.0
     for system, rows in section.systems.items():
         if y:
             axes.axhline(y, color="0.8", linewidth=0.5 * scale)
+        heads.append((y + _HEAD / 2, system))
         y += _HEAD
         for row in rows:
             lines.append((y + _ROW / 2, system, row))
@@ -335,16 +314,7 @@ def _lines(axes: "Axes", section: Section, scale: float) -> list[tuple[float, Sy
     axes.set_yticks([place for place, _, _ in lines], [row.name for _, _, row in lines], parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
-    return lines
-
-
-def _heads(section: Section) -> list[tuple[float, System]]:
-    """Return where the name of each system is, on the y axis of `_lines`."""
-    heads, y = [], 0.0
-    for system, rows in section.systems.items():
-        heads.append((y + _HEAD / 2, system))
-        y += _HEAD + len(rows) * _ROW
-    return heads
+    return lines, heads
 
 
 def _dot(
@@ -359,7 +329,6 @@ def _dot(
 
 
 def _fit(axes: "Axes", ends: Sequence[float]) -> None:
-    """Let axes hold everything, with a little room beside it."""
     from matplotlib.ticker import MaxNLocator
 
     low, high = min(ends), max(ends)
@@ -374,19 +343,11 @@ def _legend(sections: Sequence[Section], margin: float, scale: float) -> Block:
 
     rows = [row for section in sections for row in section.rows]
     intervals = [not isnan(row.point.low) for row in rows]
-    hollow = line(marker="o", markerfacecolor="white", linestyle="none", color=INK)
+    within = bool(margin) and any(row.loss for row in rows)
     possible = [
-        (
-            any(row.is_clean for row in rows),
-            line(marker=CLEAN_MARKER, markersize=CLEAN_SIZE * scale, linestyle="none", color=INK),
-            "clean ground truth",
-        ),
+        (any(row.is_clean for row in rows), clean_mark(scale), "clean ground truth"),
         (any(intervals), line(color=INK, marker="o"), "mean, 95% interval over documents"),
-        (any(row.point.documents < FEW for row in rows), hollow, few_documents(all(intervals))),
-        (
-            bool(margin) and any(row.loss for row in rows),
-            Patch(color="0.9", linewidth=0),
-            f"within the margin of {margin:g} points",
-        ),
+        (any(row.point.documents < FEW for row in rows), hollow_mark(), few_documents(all(intervals))),
+        (within, Patch(color="0.9", linewidth=0), f"within the margin of {margin:g} points"),
     ]
     return Block("", [(mark, label) for there, mark, label in possible if there], rows=2)

@@ -86,7 +86,6 @@ def _band(row: Row, width: int) -> Pillow.Image:
 
 
 def _printable(line: str) -> str:
-    """Leave out characters that the built-in font does not have."""
     return line.encode("latin-1", "replace").decode("latin-1")
 
 

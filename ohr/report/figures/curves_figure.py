@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import ceil, floor, isnan
 from typing import TYPE_CHECKING, Any
 
-from ohr import extras
 from ohr.errors import SpecError
-from ohr.report.figures.choices import Wanted
+from ohr.report.figures.choices import Wanted, drawn_as
 from ohr.report.figures.panels import (
     COLUMNS,
     GROUP_NAMES,
@@ -33,6 +31,7 @@ from ohr.report.figures.style import (
     Style,
     add_legend,
     plain,
+    shortened,
     style_of,
 )
 from ohr.results.run import Run
@@ -128,10 +127,8 @@ _NARROWEST, _LOWEST, _HIGHEST = 0.9, 0.7, 1.8  # units: of axes
 _WORDY = 1.35  # units: axes with room for "n = 35 questions, 7 docs"
 _UPRIGHT = 0.62
 """Units: further room under axes whose conditions are written upright, as there are too many side by side."""
-_ROOM = 0.5
-"""Units: room of a condition's name that is written across."""
-_FEW = 2
-"""Panels with more noises and systems than this have no joint bands, which would hide each other."""
+_ROOM = 0.5  # units: room of a condition's name that is written across
+_FEW = 2  # panels with more noises and systems than this have no joint bands, which would hide each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +174,13 @@ def performance(run: Run, axis: Axis, wanted: Wanted) -> "Picture":
         SpecError: there are more columns than have room.
         MissingExtra: matplotlib is not installed.
     """
-    extras.require("matplotlib", "report")
-    from ohr.report.figures.picture import drawn
-
     panels = read_panels(run, axis, wanted.metric, wanted.groups)
     stages = [stage for stage in ROWS if any(panel.stage == stage for panel in panels)]
     groups = [group for group in COLUMNS if any(panel.group == group for panel in panels)]
     grid = _Grid(panels, stages, groups, turned=wanted.style == "slides")
     most = max(sum(curve.has_joint for curve in panel.curves) for panel in panels)
     joint = most > 0 and (most <= _FEW if wanted.joint is None else wanted.joint)
-    return drawn(partial(_figure, grid, axis, read_conditions(run), joint), wanted)
+    return drawn_as(wanted, _figure, grid, axis, read_conditions(run), joint)
 
 
 def _figure(grid: _Grid, axis: Axis, conditions: Sequence[str], joint: bool, page: "Page") -> "Picture | None":
@@ -212,7 +206,6 @@ def _figure(grid: _Grid, axis: Axis, conditions: Sequence[str], joint: bool, pag
 
 
 def _name_panel(axes: "Axes", grid: _Grid, stage: str, group: str, page: "Page") -> None:
-    """Name a row at its left, and a column above it."""
     row, column = grid.place(stage, group)
     above = f"{stage.capitalize()}: {grid.metric(stage)}" if grid.turned else GROUP_NAMES[group]
     beside = GROUP_NAMES[group] if grid.turned else f"{stage.capitalize()}\n{grid.metric(stage)}"
@@ -223,12 +216,11 @@ def _name_panel(axes: "Axes", grid: _Grid, stage: str, group: str, page: "Page")
 
 
 def _fit_axes(axes: "Axes", grid: _Grid, axis: Axis, conditions: Sequence[str], page: "Page") -> None:
-    """Set the x axis that all axes share."""
     from matplotlib.ticker import MaxNLocator
 
     axes.set_xlim(*_reach(grid.panels, axis, conditions))
     if axis == "condition":
-        names = [plain(_shortened(name)) for name in conditions]
+        names = [plain(shortened(name, 14)) for name in conditions]
         upright = _is_upright(grid, page, conditions)
         for bottom in axes.figure.axes[-grid.shape[1] :]:
             bottom.set_xticks(range(len(conditions)), names, rotation=90 if upright else 12)
@@ -239,12 +231,7 @@ def _fit_axes(axes: "Axes", grid: _Grid, axis: Axis, conditions: Sequence[str], 
 
 
 def _is_upright(grid: _Grid, page: "Page", conditions: Sequence[str]) -> bool:
-    """Report whether the conditions' names have no room side by side."""
     return (page.width - _LEFT - _RIGHT) / grid.shape[1] < _ROOM * len(conditions)
-
-
-def _shortened(name: str, longest: int = 14) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _draw_panel(axes: "Axes", panel: Panel, style: Style, page: "Page") -> None:

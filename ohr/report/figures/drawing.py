@@ -12,12 +12,9 @@ from ohr import extras
 from ohr.report.figures.choices import USUAL, Wanted, check_formats, save
 from ohr.report.figures.conditions_figure import comparison
 from ohr.report.figures.curves_figure import performance
-from ohr.report.figures.decomposition import decomposition
-from ohr.report.figures.effort import effort
+from ohr.report.figures.other_figures import decomposition, effort, ratios, survival
 from ohr.report.figures.panels import Axis, NothingToDraw, dose_axes
-from ohr.report.figures.ratios import ratios
 from ohr.report.figures.summary_figure import summary
-from ohr.report.figures.survival import survival
 from ohr.results.derived.points import has_sweep, read_points
 from ohr.results.folder.run_folder import FIGURES
 from ohr.results.folder.whole_files import damaged, listed, replaced
@@ -128,7 +125,6 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
 
 
 def _drawn(draw: Callable[[Run, Wanted], "Picture"], run: Run, wanted: Wanted) -> "Picture | None":
-    """Draw a figure that not every run has."""
     with suppress(NothingToDraw):
         return draw(run, wanted)
     return None

@@ -210,15 +210,16 @@ def _bounds(panel: Panel, system: System, which: Which, step: float) -> list[Bou
 
 def counts(points: Sequence[Point], *, short: bool = False) -> str:
     """Count the questions and documents behind a panel, and how many questions failed at worst."""
-    documents = _span([point.documents for point in points], "doc")
+    documents = spanned([point.documents for point in points], "doc")
     if short:
-        return f"n = {_span([point.n for point in points])}, {documents}"
+        return f"n = {spanned([point.n for point in points])}, {documents}"
     if failed := max(point.failed for point in points):  # no room is left for a noun
-        return f"n = {_span([point.n for point in points])} (≤ {failed:,} failed), {documents}"
-    return f"n = {_span([point.n for point in points], 'question')}, {documents}"
+        return f"n = {spanned([point.n for point in points])} (≤ {failed:,} failed), {documents}"
+    return f"n = {spanned([point.n for point in points], 'question')}, {documents}"
 
 
-def _span(values: Sequence[int], thing: str = "") -> str:
+def spanned(values: Sequence[int], thing: str = "") -> str:
+    """Write the least and the largest of counts, or one where they are equal."""
     low, high = min(values), max(values)
     most = counted(high, thing) if thing else f"{high:,}"
     return f"{low:,}–{most}" if low < high else most
@@ -315,7 +316,6 @@ def stage_of(row: str) -> str:
 
 
 def _read_criticals(run: Run) -> Criticals:
-    """Read the critical value of each curve; none in a run without curves."""
     rows = run.rows_if_any("curves", [*_CURVE, "value"], quantity="critical")
     return {tuple(row[name] or "" for name in _CURVE): row["value"] for row in rows}
 

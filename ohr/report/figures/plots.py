@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from ohr.report.figures.choices import Look, Wanted
 from ohr.report.figures.conditions_figure import comparison
 from ohr.report.figures.curves_figure import performance
-from ohr.report.figures.decomposition import decomposition
-from ohr.report.figures.effort import effort
+from ohr.report.figures.other_figures import decomposition, effort
 from ohr.report.figures.panels import Axis
 from ohr.report.figures.summary_figure import summary
 from ohr.results.run import Run

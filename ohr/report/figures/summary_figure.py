@@ -1,14 +1,12 @@
 """A run in one picture: what is left of each clean score, what is lost, and the verdict in words."""
 
-from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ohr import extras
-from ohr.report.figures.choices import Wanted
+from ohr.report.figures.choices import Wanted, drawn_as
 from ohr.report.figures.panels import NothingToDraw
-from ohr.report.figures.style import HUES, INK
-from ohr.report.first_screen import ROWS, Cell, Line, Summary, verdicts
+from ohr.report.figures.style import HUES, INK, shortened
+from ohr.report.first_screen import ROWS, Cell, Line, Summary, summarize
 from ohr.results.run import Run
 
 if TYPE_CHECKING:
@@ -33,13 +31,10 @@ def summary(run: Run, wanted: Wanted) -> "Picture":
         SpecError: there is more than a slide holds.
         MissingExtra: matplotlib is not installed.
     """
-    extras.require("matplotlib", "report")
-    from ohr.report.figures.picture import drawn
-
-    verdict = verdicts(run) if wanted.metric is None else None
+    verdict = summarize(run, advise=False) if wanted.metric is None else None
     if verdict is None or not verdict.lines:
         raise NothingToDraw(f"{run.folder}: nothing to draw: no loss in the headline metric")
-    return drawn(partial(_figure, verdict), wanted)
+    return drawn_as(wanted, _figure, verdict)
 
 
 def _figure(verdict: Summary, page: "Page") -> "Picture | None":
@@ -62,13 +57,12 @@ def _figure(verdict: Summary, page: "Page") -> "Picture | None":
         axes: Axes = figure.add_axes(box)
         _draw(axes, lines, place, verdict.top, page.scale)
         axes.set_title(stage, loc="left", weight="bold", parse_math=False)
-        names = [_shortened(line.name) if not place else "" for line in lines]
+        names = [shortened(line.name) if not place else "" for line in lines]
         axes.set_yticklabels(names, parse_math=False)
     return figure
 
 
 def _draw(axes: "Axes", lines: list[Line], place: int, top: float, scale: float) -> None:
-    """Draw a stage: a row for each condition, from the top down."""
     for row, line in enumerate(lines):
         if cell := line.cells[place]:
             weight = "bold" if cell.kind == "loss" else "normal"
@@ -111,7 +105,3 @@ def _note(verdict: Summary) -> str:
     return (
         f"Points of 100. {verdict.legend} {verdict.compared}.{f' Not in the figure: {left_out}.' if left_out else ''}"
     )
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

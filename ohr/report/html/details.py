@@ -23,8 +23,7 @@ _FAITHFUL = 60.0
 """Similarity in percent, by rapidfuzz's partial ratio, from which a place on a page is taken for the evidence's."""
 _LONGEST = 200_000
 """Characters of a page that are searched for evidence that is not on it word by word; the search is quadratic."""
-_WORDS = 24
-"""Characters of a word that a passage is extended by at most."""
+_WORDS = 24  # characters of a word that a passage is extended by at most
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 """Words as they are written: a Chinese or Japanese character is one of its own."""
@@ -174,8 +173,7 @@ def _clipped(block: Sequence[Any], first: int, last: int) -> Span:
 Row = dict[str, Any]
 PageId = tuple[str, int]
 
-_PASSAGE = 700
-"""Characters of a retrieved chunk that are shown."""
+_PASSAGE = 700  # characters of a retrieved chunk that are shown
 _ANSWER = 600
 _EVIDENCE = 4_000
 
@@ -307,7 +305,6 @@ def _hits(part: Gathered, passages: dict[str, int]) -> Mapping[str, list[list[An
 
 
 def _answers(part: Gathered) -> Mapping[str, list[list[Any]]]:
-    """Return the answers to each question, without those of the references."""
     found: dict[str, list[list[Any]]] = defaultdict(list)
     places = {name: number for number, name in enumerate(part.conditions)}
     pipelines = {

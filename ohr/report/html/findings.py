@@ -56,7 +56,6 @@ def _dot(row: Row, several: bool, labels: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _decomposition(run: Run) -> list[dict[str, Any]]:
-    """Return the loss by stage over all questions, in the headline metrics; nothing where the run has none."""
     rows = read_headlines(run, own=False)
     pipeline = pipeline_names(rows)
     return [
@@ -182,7 +181,6 @@ def _facts(run: Run, points: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def _leaderboards(run: Run, trust_plugins: bool) -> tuple[Sequence[Leaderboard], Mapping[str, str]]:
-    """Place the run among published rows; without these, return the reason."""
     try:
         benchmark = RecordedSpec(run.manifest, run.folder / MANIFEST, trust_plugins=trust_plugins).benchmark
         boards = run_leaderboards(run, published_on(benchmark))

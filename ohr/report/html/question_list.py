@@ -20,8 +20,7 @@ ORDERS = ("lost", "clean", "score", "id", "text", "document", "domain", "source"
 NOTHING = 1e-9
 """Differences up to this are rounding: the question neither lost nor gained."""
 _COLUMNS = ("question_id", "text", "document", "domain", "evidence_source")
-_KEPT = 1 << 26
-"""Bytes of scores that are kept in memory: 70 cells of 100,000 questions, each with a number and a flag."""
+_KEPT = 1 << 26  # bytes of scores that are kept in memory: 70 cells of 100,000 questions, each with a number and a flag
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,6 @@ class QuestionList:
         return found
 
     def _read(self, pipeline: int, condition: int) -> tuple[Floats, Flags]:
-        """Read the score of each question in a cell, its mean over replicates, and whether it failed."""
         name = next(iter(self.pipelines[pipeline : pipeline + 1]), None)  # a run that scores pages alone has none
         place = self._cells.get((name, self.conditions[condition])) if name else None
         if name is None or place is None:

@@ -27,15 +27,11 @@ REPORT = "report.html"
 IMAGES = 24
 """Page images that a report embeds by default."""
 
-_EMBEDDED = 3_600_000
-"""Characters of packed data in the page; with its libraries and tables it stays under 5 MB."""
-_QUESTIONS = 48
-"""Questions of one part of the details: about a megabyte of JSON."""
-_MANY = 2_000
-"""Questions from which processes save more time than it takes to start them."""
+_EMBEDDED = 3_600_000  # characters of packed data in the page; with its libraries and tables it stays under 5 MB
+_QUESTIONS = 48  # questions of one part of the details: about a megabyte of JSON
+_MANY = 2_000  # questions from which processes save more time than it takes to start them
 _IMAGE_BYTES = 1_200_000
-_PATIENCE = 5
-"""Page images that may fail before no more are tried: where data or a plugin is missing, all do."""
+_PATIENCE = 5  # page images that may fail before no more are tried: where data or a plugin is missing, all do
 
 
 class Parts:
@@ -157,14 +153,12 @@ def _ready(runs: Sequence[Run], path: Path, beside: Path, force: bool) -> bool:
 
 
 def _moved(new: Path, beside: Path) -> list[Path]:
-    """Put the new folder of data, if there is one, in the place of an older one."""
     set_aside(beside)
     shutil.rmtree(beside, ignore_errors=True)
     return [new.rename(beside)] if new.exists() else []
 
 
 def _add(parts: Parts, run: str, listed: QuestionList, images: int, trust_plugins: bool) -> None:
-    """Add the data of one run's list of questions."""
     parts.embed(f"{run}/about", listed.about())
     parts.add(f"{run}/images", embedded_images(listed, images, trust_plugins))
     for pipeline in range(len(listed.pipelines)):

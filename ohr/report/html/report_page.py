@@ -18,8 +18,7 @@ from ohr.report.html.findings import Findings
 from ohr.report.views.view import View
 
 _LEVEL = 6
-_QUICK = 2
-"""Compression of large parts: some 15% more bytes in a third of the time."""
+_QUICK = 2  # compression of large parts: some 15% more bytes in a third of the time
 _LARGE = 1 << 18
 
 

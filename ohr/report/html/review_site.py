@@ -200,7 +200,6 @@ class Review:
 
     @property
     def _decisions(self) -> dict[str, Decision]:
-        """The reviewer's last decision about each candidate."""
         return {decision.candidate: decision for decision in self._given}
 
     def _candidate(self, place: str) -> Candidate:

@@ -97,7 +97,6 @@ def score_file(
 
 
 def _unscored(benchmark: Benchmark) -> str:
-    """Return why contexts have no scores."""
     has_nothing = (
         "the file has no reference contexts" if benchmark.kind == FILE else "no page of the benchmark has text"
     )

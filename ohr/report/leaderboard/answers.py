@@ -47,8 +47,7 @@ from ohr.text.locate import PageLocator
 
 FILE = "file"
 """Its kind."""
-_SOURCE = "unknown"
-"""The evidence source of its questions: a file does not say what their evidence is."""
+_SOURCE = "unknown"  # the evidence source of its questions: a file does not say what their evidence is
 
 
 class FileBenchmark(Benchmark, kind=FILE):
@@ -395,13 +394,11 @@ def _totals(benchmark: Benchmark, cell: CellScores, about: Questions) -> dict[st
 
 
 def _boards(published: Sequence[Published], stage: Stage, own: Row, headline: Breakdown) -> list[Leaderboard]:
-    """Place the own row into the published tables of a stage."""
     groups = {by: list(headline[by]) for by in ("evidence_source", "domain")}
     return leaderboards(published, stage, [own], groups) + protocol_boards(published, stage, [own])
 
 
 def _ready(name: str, benchmark: Benchmark) -> Keys:
-    """Read a benchmark, and check it and the metrics of its answers."""
     spec = Spec(name, 0, benchmark, (), (), (), (), (), resolved={})
     benchmark.check()
     keys = Keys(spec, read_inputs(spec))
@@ -424,7 +421,6 @@ def _of_questions(answers: Mapping[str, str], questions: Sequence[Question], ben
 def _by_column(
     scores: Mapping[str, Breakdown], headline: Breakdown, totals: Mapping[str, tuple[str, Estimate]]
 ) -> dict[str, float]:
-    """Return means and aggregates by the columns of published tables."""
     means = {group: est.mean for by in ("evidence_source", "domain") for group, est in headline[by].items()}
     means |= {column(metric, ALL): found["evidence_source"][ALL].mean for metric, found in scores.items()}
     means |= {
@@ -438,7 +434,6 @@ def _by_column(
 
 
 def _stage(published: Sequence[Published]) -> Stage:
-    """Return the stage whose published scores answers are compared with."""
     stages = {number.stage for number in published if number.main}
     return "generation" if "generation" in stages and "overall" not in stages else "overall"
 

@@ -224,7 +224,6 @@ def _results(spec: Spec) -> RecordedOcr:
 
 
 def _files(spec: Spec) -> list[str]:
-    """Return the names of documents that the folder's files would have."""
     results: Any = _results(spec)  # whose fields are those of `precomputed`, which a plugin is
     if results.format != LAYOUT:
         return sorted(document.name for document in results.documents())

@@ -174,7 +174,6 @@ def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Ro
 
 
 def _warnings(numbers: Sequence[Published]) -> tuple[str, ...]:
-    """Return each reason not to compare published rows of a table, with their systems."""
     systems: dict[str, dict[str, None]] = {}
     for number in numbers:
         if number.warning:
@@ -199,7 +198,6 @@ def _placed(numbers: Sequence[Published]) -> Iterable[Row]:
 
 
 def _over(row: Row, groups: Sequence[str]) -> Row:
-    """Add to a row the mean of some groups, each with the same weight."""
     values = [row.scores.get(group, nan) for group in groups]
     return replace(row, scores={**row.scores, MEAN: sum(values) / len(values)})
 
@@ -311,7 +309,6 @@ def _tables(
 
 
 def _groups(rows: Sequence[Mapping[str, Any]], by: str) -> list[str]:
-    """List the groups of a trait that have questions."""
     return list(dict.fromkeys(row["group"] for row in rows if row["by"] == by and row["n"]))
 
 
@@ -349,7 +346,6 @@ def _score(board: Leaderboard, row: Row, group: str) -> Cell:
 
 
 def _notes(board: Leaderboard, columns: Mapping[str, bool]) -> Iterator[str]:
-    """List how to read a leaderboard, and which of its rows compare."""
     by = "the benchmark's own numbers" if board.by == "number" else f"mean {board.metric} by {board.by}"
     best = f"{by[0].upper()}{by[1:].replace('_', ' ')}, best first"
     yield f"{best}; published rows from {board.table}; yours are marked." if board.table else f"{best}."

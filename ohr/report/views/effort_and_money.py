@@ -139,7 +139,6 @@ def spent_in_words(run: Run) -> str:
 
 
 def _total(found: Sequence[Spending]) -> tuple[Amount, Amount, bool]:
-    """Return the money of all, that of what the run asked for, and whether all of it is known."""
     known = [each for each in found if not isnan(each.money)]
     total, new = (Amount(sum(getattr(each, name) for each in known)) for name in ("money", "new_money"))
     return total, new, len(known) == len(found)

@@ -65,8 +65,7 @@ def _for_all(loss: Loss) -> str:
     return f"{held} of {loss.among}" if held and loss.among > 1 else held
 
 
-_AMONG = {"loss": "worse", "gain": "better"}
-"""Kinds of `headlines.kind` as verdicts."""
+_AMONG = {"loss": "worse", "gain": "better"}  # kinds of `headlines.kind` as verdicts
 
 
 def losses_by_pipeline(losses: Sequence[Loss]) -> View:
@@ -86,7 +85,6 @@ def losses_by_pipeline(losses: Sequence[Loss]) -> View:
 
 
 def _loss(loss: Loss) -> str:
-    """Write one loss with its interval, the questions that changed, and what is not shown."""
     if loss.verdict == FAILED:
         why = f": {loss.pairs_failed} of {loss.pairs} failed" if loss.pairs_failed else ": hardly any answer"
         return f"{loss.lost:z.2f} not judged{why}"

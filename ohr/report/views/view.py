@@ -79,8 +79,7 @@ class Amount:
         return f"{self.value:.3g}" if abs(self.value) >= _PLAIN else f"{self.value:.2e}"
 
 
-_PLAIN = 1e-4
-"""The least amount that is written without an exponent."""
+_PLAIN = 1e-4  # the least amount that is written without an exponent
 
 Cell = str | float | bool | Interval | Amount | None
 """Text, a count, a number without an interval, a yes, a number with an interval, money, or nothing."""

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image, ImageOps
 
 from ohr.report.figures.choices import Wanted, save
-from ohr.report.figures.decomposition import decomposition
 from ohr.report.figures.drawing import draw
+from ohr.report.figures.other_figures import decomposition
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.picture import DPI
 from ohr.report.figures.plots import Plots

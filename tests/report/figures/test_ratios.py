@@ -31,7 +31,7 @@ def write(folder, **changed):
 
 def test_titles_of_panels_beside_each_other_do_not_overlap(tmp_path):
     from ohr.report.figures.choices import Wanted
-    from ohr.report.figures.ratios import ratios
+    from ohr.report.figures.other_figures import ratios
 
     figure = ratios(Run(write(tmp_path)), Wanted())
     figure.canvas.draw()
@@ -44,7 +44,7 @@ def test_titles_of_panels_beside_each_other_do_not_overlap(tmp_path):
 
 def test_without_a_ratio_there_is_nothing_to_draw(tmp_path):
     from ohr.report.figures.choices import Wanted
-    from ohr.report.figures.ratios import ratios
+    from ohr.report.figures.other_figures import ratios
 
     with pytest.raises(NothingToDraw, match="no protocol number is compared with clean pages"):
         ratios(Run(write(tmp_path, ratio=nan)), Wanted())
