@@ -187,7 +187,7 @@ class Summary:
 
     @property
     def columns(self) -> list["Column"]:
-        """What is said of each condition before its verdicts; screen and page have a column for each."""
+        """Statistics of each condition, beside its verdicts; screen and page have a column for each."""
         return [Column("right page found", "right page", self.found.of)] if self.found else []
 
     @property

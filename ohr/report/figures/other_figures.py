@@ -73,15 +73,15 @@ Place = tuple[str, str]
 """Condition, and the pipeline that searches."""
 
 
-def decomposition(run: Run, wanted: Wanted) -> "Picture":
+def decomposition(run: Run, choices: Wanted) -> "Picture":
     """Draw a run's losses by stage.
 
     Raises: as `draw`; NothingToDraw where the run has none, or none of the metric.
     """
-    if not (rows := read_headlines(run, wanted.metric, own=False)):
-        of = f" of {wanted.metric}" if wanted.metric else ""
+    if not (rows := read_headlines(run, choices.metric, own=False)):
+        of = f" of {choices.metric}" if choices.metric else ""
         raise _nothing(run, f"no losses{of} by stage; ask for them with `decompose: true`")
-    return drawn_as(wanted, _draw_decomposition, rows)
+    return drawn_as(choices, _draw_decomposition, rows)
 
 
 def _draw_decomposition(rows: Sequence[Row], page: "Page") -> "Picture | None":
@@ -152,18 +152,18 @@ _EFFORTS = {"calls": "calls per question", "tokens": "tokens per question", "sec
 _WIDE = 20.0  # ratio of the largest to the smallest effort from which an axis is logarithmic
 
 
-def effort(run: Run, wanted: Wanted) -> "Picture":
+def effort(run: Run, choices: Wanted) -> "Picture":
     """Draw the scores of whole pipelines against calls, tokens and seconds, of a run with agents.
 
     Raises: as `draw`; NothingToDraw where the run has no agent.
     """
     labels = run.agent_labels
     rows: list[Row] = [row for row in run.rows_if_any("effort", stage="overall") if not isnan(row["calls"])]
-    if wanted.metric is not None:
-        rows = list(_scored(run, rows, wanted.metric))
+    if choices.metric is not None:
+        rows = list(_scored(run, rows, choices.metric))
     if not labels or not rows:
         raise _nothing(run, "it has no agents")
-    return drawn_as(wanted, _draw_effort, [_as_drawn(row, labels) for row in rows])
+    return drawn_as(choices, _draw_effort, [_as_drawn(row, labels) for row in rows])
 
 
 def _scored(run: Run, rows: Sequence[Row], metric: str) -> Iterator[Row]:
@@ -251,7 +251,7 @@ def _effort_blocks(looks: Mapping[str, tuple[Color, Dashes]], marks: Mapping[str
 # --- the share of each protocol number that is left under each condition, beside the same questions on clean pages ----
 
 
-def ratios(run: Run, wanted: Wanted) -> "Picture":
+def ratios(run: Run, choices: Wanted) -> "Picture":
     """Draw the ratios of a run's aggregates to their clean values.
 
     Raises: as `draw`; NothingToDraw where the benchmark has none, or the run no clean condition to compare with.
@@ -259,7 +259,7 @@ def ratios(run: Run, wanted: Wanted) -> "Picture":
     rows = [row for row in run.rows_if_any("aggregates") if not isnan(row["ratio"])]
     if not rows:
         raise _nothing(run, "no protocol number is compared with clean pages")
-    return drawn_as(wanted, _draw_ratios, rows)
+    return drawn_as(choices, _draw_ratios, rows)
 
 
 def _panel(row: Row) -> tuple[str, str, str]:
@@ -310,14 +310,14 @@ Look = tuple[Color, str, Dashes]
 """Color, marker and line of a condition."""
 
 
-def survival(run: Run, wanted: Wanted) -> "Picture":
+def survival(run: Run, choices: Wanted) -> "Picture":
     """Draw the share of facts that is left after each step.
 
     Raises: as `draw`; NothingToDraw where the run's questions have no facts.
     """
     if not (rows := read_survival(run)):
         raise _nothing(run, "its questions have no facts")
-    return drawn_as(wanted, _draw_survival, rows)
+    return drawn_as(choices, _draw_survival, rows)
 
 
 def _draw_survival(rows: Sequence[Row], page: "Page") -> "Picture | None":

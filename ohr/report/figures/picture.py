@@ -3,15 +3,17 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ohr.errors import SpecError
-from ohr.report.figures.choices import Wanted
 from ohr.report.figures.style import settings
+
+if TYPE_CHECKING:
+    from ohr.report.figures.choices import Wanted
 
 DPI = {"paper": 200, "slides": 144}
 """Dots per inch of pictures: a slide of 13.3 inches has 1920."""
@@ -66,7 +68,7 @@ class Page:
         return self.height is None or (width <= self.width + 1e-9 and height <= self.height + 1e-9)
 
 
-def drawn(draw: Callable[[Page], Picture | None], wanted: Wanted) -> Picture:
+def drawn(draw: Callable[[Page], Picture | None], wanted: "Wanted") -> Picture:
     """Draw a figure with the largest type for which it has room.
 
     Args:
@@ -84,7 +86,7 @@ def drawn(draw: Callable[[Page], Picture | None], wanted: Wanted) -> Picture:
     raise SpecError("there is too much to draw for a slide; draw fewer columns, or use the style paper")
 
 
-def _pages(wanted: Wanted) -> Iterator[Page]:
+def _pages(wanted: "Wanted") -> Iterator[Page]:
     if wanted.style == "paper":
         yield Page(wanted.inches, None, 1.0, DPI["paper"])
         return
