@@ -168,11 +168,7 @@ class _Grid:
 def performance(run: Run, axis: Axis, wanted: Wanted) -> "Picture":
     """Draw the curves of a run.
 
-    Raises:
-        DataError: a table of the run is missing or cannot be read, or has no such metric.
-        NothingToDraw: no score has a dose of that kind.
-        SpecError: there are more columns than have room.
-        MissingExtra: matplotlib is not installed.
+    Raises: as `draw`; NothingToDraw where no score has a dose of that kind.
     """
     panels = read_panels(run, axis, wanted.metric, wanted.groups)
     stages = [stage for stage in ROWS if any(panel.stage == stage for panel in panels)]
@@ -180,7 +176,7 @@ def performance(run: Run, axis: Axis, wanted: Wanted) -> "Picture":
     grid = _Grid(panels, stages, groups, turned=wanted.style == "slides")
     most = max(sum(curve.has_joint for curve in panel.curves) for panel in panels)
     joint = most > 0 and (most <= _FEW if wanted.joint is None else wanted.joint)
-    return drawn_as(wanted, _figure, grid, axis, read_conditions(run), joint)
+    return drawn_as(wanted, _figure, grid, axis, list(read_conditions(run).values()), joint)
 
 
 def _figure(grid: _Grid, axis: Axis, conditions: Sequence[str], joint: bool, page: "Page") -> "Picture | None":

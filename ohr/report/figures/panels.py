@@ -251,14 +251,16 @@ def read_panels(run: Run, axis: Axis, metric: str | None = None, columns: Sequen
     is_one = set(columns) == set(COLUMNS) and sizes.count(0) == len(sizes) - 2 and sizes.count(sizes[-1]) == 2
     points = by_group[ALL] if is_one else [point for points in by_group.values() for point in points]
     if axis == "condition":
-        doses: Doses = {condition: [float(place)] for place, condition in enumerate(_conditions(run))}
+        doses: Doses = {condition: [float(place)] for place, condition in enumerate(read_conditions(run))}
     else:
         drawn: dict[str, list[float]] = defaultdict(list)
         for row in run.rows("doses", ["condition", axis]):
             drawn[row["condition"]].append(row[axis])
         doses = drawn
     rows = metric_rows(points, run.headlines, metric)
-    drawn_panels = panels(points, doses, axis, rows, _read_criticals(run), run.agent_labels)
+    criticals = run.rows_if_any("curves", [*_CURVE, "value"], quantity="critical")
+    wide = {tuple(row[name] or "" for name in _CURVE): row["value"] for row in criticals}
+    drawn_panels = panels(points, doses, axis, rows, wide, run.agent_labels)
     if not drawn_panels:
         path = run.path("summary")
         raise NothingToDraw(f"{path}: nothing to draw: no score of {', '.join(STAGES)} with its {axis}")
@@ -315,17 +317,8 @@ def stage_of(row: str) -> str:
     return STAGES[0] if row == FOUND else row
 
 
-def _read_criticals(run: Run) -> Criticals:
-    rows = run.rows_if_any("curves", [*_CURVE, "value"], quantity="critical")
-    return {tuple(row[name] or "" for name in _CURVE): row["value"] for row in rows}
-
-
-def read_conditions(run: Run) -> list[str]:
+def read_conditions(run: Run) -> dict[str, str]:
     """Name the conditions of a run, in the order of the axis `condition`."""
-    return list(_conditions(run).values())
-
-
-def _conditions(run: Run) -> dict[str, str]:
     rows = run.rows("doses", ["condition", "noise", "knob_value"])
     return {row["condition"]: " ".join(filter(None, (row["noise"], row["knob_value"]))) for row in rows}
 

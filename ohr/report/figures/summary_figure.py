@@ -25,11 +25,7 @@ _BAR = 0.3  # of a row
 def summary(run: Run, wanted: Wanted) -> "Picture":
     """Draw the verdicts of a run's summary, under the sentence that it begins with.
 
-    Raises:
-        NothingToDraw: the run shows no loss, or another metric than the headline is wanted.
-        DataError: a table of the run cannot be read.
-        SpecError: there is more than a slide holds.
-        MissingExtra: matplotlib is not installed.
+    Raises: as `draw`; NothingToDraw where the run shows no loss, or another metric than the headline is wanted.
     """
     verdict = summarize(run, advise=False) if wanted.metric is None else None
     if verdict is None or not verdict.lines:

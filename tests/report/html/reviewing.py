@@ -40,7 +40,7 @@ STRANGE = Candidate("strange", f"When? {HOSTILE}", (HOSTILE,), SET[0].document, 
 def reviewing(path, candidates=SET, pages=PAGES, reviewer="ada", removed=None):
     """Serve a review; yields its address, and a function from a request to the answer's status and body."""
     server = serve_review(candidates, pages, path, reviewer=reviewer, removed=removed)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
 
     def ask(address, body=None, **headers):
         asked = HTTPConnection("127.0.0.1", server.server_port, timeout=60)

@@ -153,7 +153,7 @@ def test_a_question_without_details_says_where_they_are(browser, plain, tmp_path
 
 def test_a_served_run_has_the_same_questions(browser, plain):
     server = make_server(Site(plain.parent.parent, lambda _: []), 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     try:
         with opened(browser, f"{address}/run/{plain.parent.name}/{plain.name}/") as page:

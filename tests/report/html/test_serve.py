@@ -21,7 +21,7 @@ from ohr.runner.events import EventLog
 def served(runs):
     """Serve a folder of runs; yields a function from an address to the answer's status and body."""
     server = make_server(Site(runs, _progress), 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
 
     def get(path, host=None, verb="GET"):
         asked = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
