@@ -62,7 +62,8 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
     pairs = engine_pairs(run, lead)
     if not pairs:
         return None
-    here = [loss for loss in losses if _is_same_pipeline(loss, pairs[0].first)]
+    stage, parts = pairs[0].first.stage, [getattr(pairs[0].first, part) or "" for part in PARTS]
+    here = [loss for loss in losses if loss.stage == stage and [getattr(loss, part) for part in PARTS] == parts]
     settings = _compared(read_settings(run), pairs)
     if not settings:
         return None
@@ -108,10 +109,6 @@ def _unjudged(run: Run, losses: Sequence[Loss], pairs: Sequence[Pair]) -> set[st
                 too_many = failed.sum() > MOST_FAILED * asked.sum()
                 unjudged[place.condition] = bool(too_many) or cell_of(place) in silent
     return {condition for condition, is_unjudged in unjudged.items() if is_unjudged}
-
-
-def _is_same_pipeline(loss: Loss, place: Place) -> bool:
-    return loss.stage == place.stage and all(getattr(loss, part) == (getattr(place, part) or "") for part in PARTS)
 
 
 def matrix(engines: Engines, scored: str) -> View:

@@ -127,6 +127,9 @@ def funnel_figure(rows: Sequence[FunnelRow], wanted: Wanted = _USUAL) -> "Pictur
 
 
 def _figure(rows: Sequence[FunnelRow], page: "Page") -> "Picture | None":
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
+
     names = ["written", *(rule_name(row.rule) for row in rows), "survivors"]
     left = 0.12 + _LETTER * max(map(len, names))
     width = max(page.width, left + _NARROWEST + _NUMBERS)
@@ -138,10 +141,15 @@ def _figure(rows: Sequence[FunnelRow], page: "Page") -> "Picture | None":
     box = (left / width, _FOOT / height, (width - left - _NUMBERS) / width, (height - _TOP - _FOOT) / height)
     axes: Axes = figure.add_axes(box)
     _draw(axes, rows, page.scale)
-    _set_scale(axes, width - left - _NUMBERS)
+    ticks = max(1, int((width - left - _NUMBERS) / _TICK))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, integer=True))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    _add_legend(figure, undecided=any(row.undecided for row in rows))
+    undecided = any(row.undecided for row in rows)
+    kinds = [("left", paler(_LEFT, 0.35)), ("removed", _REMOVED), *([("undecided", _UNDECIDED)] * undecided)]
+    handles = [Patch(color=color, label=name) for name, color in kinds]
+    figure.legend(handles=handles, loc="lower center", ncols=3, frameon=False)
     return figure
 
 
@@ -174,18 +182,3 @@ def _add_label(
 ) -> None:
     offset, size = (3 * scale, 0), 7 * scale
     axes.annotate(text, end, offset, textcoords="offset points", va="center", fontsize=size, color=color)
-
-
-def _set_scale(axes: "Axes", width: float) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(1, int(width / _TICK)), integer=True))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-
-
-def _add_legend(figure: "Picture", *, undecided: bool) -> None:
-    from matplotlib.patches import Patch
-
-    kinds = [("left", paler(_LEFT, 0.35)), ("removed", _REMOVED), *([("undecided", _UNDECIDED)] * undecided)]
-    handles = [Patch(color=color, label=name) for name, color in kinds]
-    figure.legend(handles=handles, loc="lower center", ncols=3, frameon=False)

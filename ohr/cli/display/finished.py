@@ -40,6 +40,8 @@ def carry_out(
     tags: Mapping[str, str] | None = None,
 ) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
+    from ohr.results.derived.losses import read_losses
+    from ohr.results.derived.pairs import FAILED
     from ohr.results.folder.tags import change_tags
     from ohr.results.run import Run
     from ohr.runner.run import run as run_spec
@@ -57,19 +59,10 @@ def carry_out(
     run = Run.finished(finished.folder)
     figures = figures_of(run) if draw else []
     page = report_of(run, trust_plugins, again=finished.fresh or finished.repriced) if write else None
-    if as_json:
-        _print_json(finished, run, figures, page, seconds)
-    else:
-        (_print_details if details else _print)(finished, run, figures, page, seconds)
-    if finished.ledger.failures or _has_failed(run):
+    show = _print_json if as_json else _print_details if details else _print
+    show(finished, run, figures, page, seconds)
+    if finished.ledger.failures or any(loss.verdict == FAILED for loss in read_losses(run)):
         raise typer.Exit(1)
-
-
-def _has_failed(run: "Run") -> bool:
-    from ohr.results.derived.losses import read_losses
-    from ohr.results.derived.pairs import FAILED
-
-    return any(loss.verdict == FAILED for loss in read_losses(run))
 
 
 def figures_of(run: "Run") -> list[Path]:
@@ -124,17 +117,13 @@ def _print_details(
     from ohr.cli.display.screen import print_tables
 
     print_tables(run)
-    _print_failures(finished, run)
+    for line in [*_failed(finished, most=10), *_absent(run)]:
+        say(line)
     say(_done(finished, seconds))
     say_first("figures:", [str(path) for path in figures])
     say(f"results: {finished.folder}")
     if page is not None:
         say(f"report:  {page}")
-
-
-def _print_failures(finished: "Finished", run: "Run") -> None:
-    for line in [*_failed(finished, most=10), *_absent(run)]:
-        say(line)
 
 
 def _failed(finished: "Finished", most: int = 3) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -112,10 +113,6 @@ def show_questions(run: Run, wanted: Wanted, as_json: bool) -> None:
         _print_changed(row)
 
 
-def _undefined(value: float) -> bool:
-    return value != value
-
-
 def _evidence(part: dict[str, Any], condition: str) -> dict[str, Any]:
     """Return a question's answers, and its evidence with the words that were lost in brackets."""
     (question,) = part["questions"].values()
@@ -143,7 +140,7 @@ def _marked(truth: str, read: dict[str, Any], span: tuple[int, int]) -> str:
 
 
 def _print_changed(row: dict[str, Any]) -> None:
-    clean = "" if row["clean"] is None or _undefined(row["clean"]) else f"{row['clean']:.2f} -> "
+    clean = "" if row["clean"] is None or isnan(row["clean"]) else f"{row['clean']:.2f} -> "
     score = "failed" if row["failed"] else f"{row['score']:.2f}"
     say()
     say(f"{clean}{score}  {row['id']}  {row['document']}  {row['source']}")

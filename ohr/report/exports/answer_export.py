@@ -57,7 +57,8 @@ def export_answers(run: Run, out: Path, layout: Layout, *, force: bool = False) 
             rows = [
                 _row(row, questions[name], hits.get(name, None if row["error"] else nothing)) for row, name in asked
             ]
-            text, suffix = written(layout, rows, _about(run, place))
+            named = zip(("stage", "knowledge_base", "condition", *_PIPELINE), place, strict=True)
+            text, suffix = written(layout, rows, {"run": run.id} | {name: value for name, value in named if value})
             (out / f"{names[place]}{suffix}").write_bytes(text.encode("utf-8", "replace"))
             count, failed = count + len(rows), failed + sum(bool(row.error) for row in rows)
     return Exported(len(groups), count, failed)
@@ -81,11 +82,6 @@ def read_back(run: Run) -> str:
     own = {name: value for name, value in keys.items() if name in fields and value != fields[name].default}
     options = [f"--set {quote(f'{name}={json.dumps(value, ensure_ascii=False)}')}" for name, value in own.items()]
     return " ".join([f"--benchmark {quote(kind)}", *root, *options])
-
-
-def _about(run: Run, place: Sequence[Any]) -> dict[str, str]:
-    names = ("stage", "knowledge_base", "condition", *_PIPELINE)
-    return {"run": run.id, **{name: value for name, value in zip(names, place, strict=True) if value}}
 
 
 def _row(answer: Row, question: Row, contexts: Sequence[str] | None) -> AnswerRow:

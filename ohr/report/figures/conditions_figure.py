@@ -198,7 +198,8 @@ def _figure(sections: Sequence[Section], margin: float, page: "Page") -> "Pictur
         return None
     total = page.height or legend + layout.total(sections)
     figure.set_size_inches(page.width * page.scale, total * page.scale)
-    hues = _hues(sections)
+    searches = dict.fromkeys(system.search for section in sections for system in section.systems if system.search)
+    hues = {search: HUES[place % len(HUES)] for place, search in enumerate(searches)}
     for section, (left, top) in zip(sections, layout.corners(sections), strict=True):
         height = layout.height(section)
         bottom = total - top - _TITLE - height
@@ -252,11 +253,6 @@ def _widest(figure: "Picture", names: Sequence[str], scale: float) -> float:
         most = max(most, text.get_window_extent().width / figure.dpi / scale)
     text.remove()
     return most
-
-
-def _hues(sections: Sequence[Section]) -> dict[str, Color]:
-    searches = dict.fromkeys(system.search for section in sections for system in section.systems if system.search)
-    return {search: HUES[place % len(HUES)] for place, search in enumerate(searches)}
 
 
 def _write_count(axes: "Axes", count: str, y: float, scale: float) -> None:

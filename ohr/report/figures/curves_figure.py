@@ -214,13 +214,15 @@ def _name_panel(axes: "Axes", grid: _Grid, stage: str, group: str, page: "Page")
 def _fit_axes(axes: "Axes", grid: _Grid, axis: Axis, conditions: Sequence[str], page: "Page") -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes.set_xlim(*_reach(grid.panels, axis, conditions))
     if axis == "condition":
+        axes.set_xlim(-0.5, len(conditions) - 0.5)
         names = [plain(shortened(name, 14)) for name in conditions]
         upright = _is_upright(grid, page, conditions)
         for bottom in axes.figure.axes[-grid.shape[1] :]:
             bottom.set_xticks(range(len(conditions)), names, rotation=90 if upright else 12)
         return
+    most = max(mark.most for panel in grid.panels for mark in panel.marks) or 1
+    axes.set_xlim(-0.04 * most, 1.05 * most)
     width = axes.get_position().width * page.width
     axes.xaxis.set_major_locator(MaxNLocator(5 if width >= _WORDY else 3, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter("{x:g}")
@@ -245,13 +247,6 @@ def _draw_panel(axes: "Axes", panel: Panel, style: Style, page: "Page") -> None:
 
 def _write_above(axes: "Axes", x: float, inches: float, text: str, **look: Any) -> None:
     axes.annotate(text, (x, 1), (0, 72 * inches), xycoords="axes fraction", textcoords="offset points", **look)
-
-
-def _reach(panels: Sequence[Panel], axis: Axis, conditions: Sequence[str]) -> tuple[float, float]:
-    if axis == "condition":
-        return -0.5, len(conditions) - 0.5
-    most = max(mark.most for panel in panels for mark in panel.marks) or 1
-    return -0.04 * most, 1.05 * most
 
 
 def _limits(panels: Sequence[Panel], *, joint: bool = False) -> tuple[float, float]:

@@ -36,7 +36,9 @@ def summary(run: Run, wanted: Wanted) -> "Picture":
 def _figure(verdict: Summary, page: "Page") -> "Picture | None":
     lines = verdict.first(ROWS)
     title = wrap(verdict.lead, int(_LETTERS * page.width))
-    notes = wrap(_note(verdict), int(_SMALL * page.width))
+    left_out = f" Not in the figure: {more}." if (more := verdict.left_out(ROWS)) else ""
+    note = f"Points of 100. {verdict.legend} {verdict.compared}.{left_out}"
+    notes = wrap(note, int(_SMALL * page.width))
     left = 0.1 + _NAME * min(_LONGEST, max(len(line.name) for line in lines))
     body, top, foot = len(lines) * _ROW, len(title) * _LINE + _HEAD + 0.1, _FOOT + len(notes) * _LINE
     if not page.holds(page.width, top + body + foot):
@@ -94,10 +96,3 @@ def _bar(axes: "Axes", cell: Cell, y: float, scale: float) -> None:
         axes.plot(
             [low, high], [y + _BAR / 2 + 0.1] * 2, color=INK, linewidth=0.8 * scale, marker="|", markersize=3 * scale
         )
-
-
-def _note(verdict: Summary) -> str:
-    left_out = verdict.left_out(ROWS)
-    return (
-        f"Points of 100. {verdict.legend} {verdict.compared}.{f' Not in the figure: {left_out}.' if left_out else ''}"
-    )

@@ -120,8 +120,7 @@ def write_report(
     count = workers if sum(run.manifest["questions"] for run in runs) > _MANY else 1
     try:
         with processes(count) as executor:
-            about = {"trust_plugins": trust_plugins, "pages": pages}
-            submitted = [executor.submit(read_findings, run, **about) for run in runs]
+            submitted = [executor.submit(read_findings, run, trust_plugins=trust_plugins, pages=pages) for run in runs]
             for number, run in enumerate(runs):
                 listed = QuestionList(run)
                 _add(parts, str(number), listed, images // len(runs), trust_plugins)
@@ -136,7 +135,9 @@ def write_report(
             record_folder(new)
         with written(path, "--out", force=force, own=own) as file:
             file.write_bytes(text.encode("utf-8", "replace"))
-        return [path, *_moved(new, beside)]
+        set_aside(beside)
+        shutil.rmtree(beside, ignore_errors=True)
+        return [path, *([new.rename(beside)] if new.exists() else [])]
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
@@ -150,12 +151,6 @@ def _ready(runs: Sequence[Run], path: Path, beside: Path, force: bool) -> bool:
     for place in (beside,) if own else (path, beside):
         refuse(place, "--out", force=force)
     return own
-
-
-def _moved(new: Path, beside: Path) -> list[Path]:
-    set_aside(beside)
-    shutil.rmtree(beside, ignore_errors=True)
-    return [new.rename(beside)] if new.exists() else []
 
 
 def _add(parts: Parts, run: str, listed: QuestionList, images: int, trust_plugins: bool) -> None:

@@ -135,12 +135,11 @@ class Site:
         found: list[dict[str, Any]] = []
         for path in self._runs.glob(f"*/*/{MANIFEST}"):
             folder, run = path.parent, Run(path.parent)
+            names = {"name": folder.parent.name, "folder": folder.name}
             try:
                 manifest = run.manifest
             except DataError as error:
-                found.append(
-                    {"name": folder.parent.name, "folder": folder.name, "status": "damaged", "why": str(error)}
-                )
+                found.append({**names, "status": "damaged", "why": str(error)})
                 continue
             state = run.status
             about = {name: manifest.get(name) for name in ("started", "questions", "documents")}

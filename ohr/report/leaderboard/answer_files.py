@@ -75,9 +75,8 @@ def score_file(
         return replace(scored, warnings=[*notes, *scored.warnings])
     if not is_named and any(row.references for row in answered.rows):
         made: Benchmark = FileBenchmark.of(answered.rows)
-        given = by_question(
-            [replace(row, id=name) for row, name in zip(answered.rows, ids_of(answered.rows), strict=True)]
-        )
+        rows = zip(answered.rows, ids_of(answered.rows), strict=True)
+        given = by_question([replace(row, id=question) for row, question in rows])
     else:
         made = benchmark()
         made.check()
@@ -91,16 +90,10 @@ def score_file(
     scored = score_answers(made, given.answers, name, stage, errors=given.errors, contexts=given.contexts)
     notes = [*answered.notes, *given.notes]
     if given.contexts is not None and scored.retrieval is None:
-        notes.append(_unscored(made))
+        has_nothing = "the file has no reference contexts" if made.kind == FILE else "no page of the benchmark has text"
+        notes.append(f"what was retrieved is not scored: {has_nothing}")
     layout_said = f"{answered.layout}, {counted(len(answered.rows), 'row')}"
     return replace(scored, layout=layout_said, warnings=[*notes, *scored.warnings])
-
-
-def _unscored(benchmark: Benchmark) -> str:
-    has_nothing = (
-        "the file has no reference contexts" if benchmark.kind == FILE else "no page of the benchmark has text"
-    )
-    return f"what was retrieved is not scored: {has_nothing}"
 
 
 def matched(rows: Sequence[AnswerRow], questions: Sequence[Question]) -> Given:

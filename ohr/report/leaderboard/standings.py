@@ -299,17 +299,13 @@ def _tables(
         scores[row["condition"]][row["group"]] = row["mean"]
     truths = {row["condition"] for row in rows if row["noise_type"] == "none"}
     own = [Row(condition, setting, by_group, is_truth=condition in truths) for condition, by_group in scores.items()]
-    groups = {by: _groups(rows, by) for by in _DIVIDED}
+    groups = {by: list(dict.fromkeys(row["group"] for row in rows if row["by"] == by and row["n"])) for by in _DIVIDED}
     if placed := leaderboards(published, stage, own, groups):
         return placed
     sources = [group for group in groups["evidence_source"] if group not in ("multimodal", ALL)]
     return [
         Leaderboard(stage, metric, "evidence_source", (*(sources if sources[1:] else ()), ALL), ranked(own, ALL), "")
     ]
-
-
-def _groups(rows: Sequence[Mapping[str, Any]], by: str) -> list[str]:
-    return list(dict.fromkeys(row["group"] for row in rows if row["by"] == by and row["n"]))
 
 
 def leaderboard(boards: Iterable[Leaderboard]) -> list[View]:
