@@ -80,7 +80,6 @@ def failures(compared: Compared, reasons: Sequence[str]) -> list[str]:
     """Return how many comparisons cannot be judged, and why; nothing where all can.
 
     Args:
-        compared: the comparison.
         reasons: what failed on each side, "" for nothing.
     """
     unjudged = sum(pair.verdict == FAILED for pair in compared.pairs)
@@ -206,7 +205,6 @@ def junit(
     Source: the schema of Jenkins's xUnit plugin (junit-10.xsd).
 
     Args:
-        compared: the comparison.
         outcomes: of its rules.
         sides: names of both sides.
         reasons: why pairs failed.

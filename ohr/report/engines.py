@@ -52,7 +52,6 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
     A folder of results that is a copy of the clean text is no engine.
 
     Args:
-        run: to read.
         losses: of its headline metrics.
         lead: of the pipeline and stage; without one, the first pipeline of the last stage.
 
@@ -236,7 +235,6 @@ def engine_pairs(run: Run, lead: Loss | None) -> Sequence[Pair]:
     """Compare the conditions that differ in their OCR engine only, in one pipeline; all pairs are judged together.
 
     Args:
-        run: to read.
         lead: of the pipeline and stage; without one, the first pipeline of the last stage.
 
     Raises:

@@ -69,7 +69,6 @@ def lead_sentence(run: Run, chosen: Sequence[Loss], largest: Loss | None, system
     """Return what noise costs where a loss is shown, and of the last stage what can be said where it shows none.
 
     Args:
-        run: whose losses they are.
         chosen: the losses of one pipeline at each stage, the last stage last.
         largest: the largest loss that is shown; None where none is.
         system: the parts of its pipeline, for people.
@@ -212,7 +211,6 @@ def read_pages_found(
     """Read what a pipeline finds, of conditions under which not too much failed; None where questions name no pages.
 
     Args:
-        run: to read.
         searched: its chunker and retriever; by default those that find most pages on clean text.
         preferred: those among several that find as many.
     """
@@ -275,7 +273,6 @@ def advice(run: Run, chosen: Sequence[Loss], lead: Loss) -> list[str]:
     """Return what to do, in sentences.
 
     Args:
-        run: to read.
         chosen: those that its summary shows.
         lead: the largest loss that is shown; where none is, the largest difference.
 

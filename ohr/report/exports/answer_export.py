@@ -30,7 +30,6 @@ def export_answers(run: Run, out: Path, layout: Layout, *, force: bool = False) 
     """Write the answers of a run.
 
     Args:
-        run: to export.
         out: a folder that does not exist yet, is empty, or was left unfinished.
         layout: of the files.
         force: keep a folder with other files as `<name>.bak-<time>`.

@@ -61,7 +61,6 @@ def export_mlflow(run: Run, uri: str) -> Exported:
     """Export a finished run; of one that is there already, only the tags are updated.
 
     Args:
-        run: to export.
         uri: of an MLflow tracking server or store, as for `MLFLOW_TRACKING_URI`.
 
     Raises:

@@ -47,7 +47,6 @@ def export_trec(run: Run, out: Path, *, force: bool = False) -> Exported:
     A condition with several draws of its noise is a folder with a run file for each.
 
     Args:
-        run: to export.
         out: a folder that does not exist yet, is empty, or was left unfinished.
         force: keep a folder with other files as `<name>.bak-<time>`.
 

@@ -28,8 +28,6 @@ def latex(view: View, run: Run, label: str) -> str:
     r"""Write a table as a `table` environment, which needs `\usepackage{booktabs}` only.
 
     Args:
-        view: what to write.
-        run: that it was made from.
         label: that the document refers to, after `tab:`; other characters than letters and digits become hyphens.
     """
     layout = "l" * view.label_count + "r" * (len(view.headers) - view.label_count)
@@ -127,7 +125,6 @@ def summary_csv(run: Run, *, metric: str | None = None, by: str | None = None, s
     """Write the summary: a row per stage, condition, pipeline, metric and group of questions; the run comes first.
 
     Args:
-        run: to read.
         metric: the only metric; None for all, as below.
         by: the only trait that questions are grouped by.
         stage: the only stage.

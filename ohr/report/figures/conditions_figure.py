@@ -100,7 +100,6 @@ def read_sections(run: Run, group: str, metric: str | None) -> list[Section]:
     """Read the scores and losses of a run's conditions, stage by stage.
 
     Args:
-        run: to read.
         group: of questions.
         metric: of all stages; by default each stage's headline.
 

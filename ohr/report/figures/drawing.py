@@ -67,7 +67,6 @@ def draw(
     figures of these too.
 
     Args:
-        run: to draw.
         wanted: what the figures show; with an x axis, only curves against it are drawn. Names of files say what
             differs from the usual choices.
         formats: `svg`, `pdf` or `png`.

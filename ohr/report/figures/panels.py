@@ -237,7 +237,6 @@ def read_panels(run: Run, axis: Axis, metric: str | None = None, columns: Sequen
     """Read a run's tables as panels, row by row; those without any mark are left out.
 
     Args:
-        run: to read.
         axis: the x axis.
         metric: that all rows show; by default each stage's headline. A stage that does not have it has no row.
         columns: groups of evidence sources. Where all are wanted and the questions have one source, `all` is enough.
@@ -287,7 +286,6 @@ def metric_rows(points: Sequence[Point], headline: Mapping[str, str], metric: st
     """Return the rows of a figure, each with the metric that it shows.
 
     Args:
-        points: of a summary.
         headline: stage to the metric that its row shows; where the run does not have it, its first metric.
         metric: that all rows show instead.
 
@@ -334,7 +332,6 @@ def panels(
     """Arrange points in panels, row by row and group by group.
 
     Args:
-        points: of a summary.
         doses: of its conditions.
         axis: which dose they are.
         rows: row to the metric that it shows.

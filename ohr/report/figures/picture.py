@@ -73,7 +73,6 @@ def drawn(draw: Callable[[Page], Picture | None], wanted: "Wanted") -> Picture:
 
     Args:
         draw: returns nothing where the page has not enough room.
-        wanted: the page.
 
     Raises:
         SpecError: there is too much to draw.

@@ -205,7 +205,6 @@ class Details:
     """Reads questions with everything that is known of them.
 
     Args:
-        listed: the questions of a run.
         only: places of the questions that will be asked for, if they are known; otherwise any may be.
 
     Raises:

@@ -110,7 +110,6 @@ class Findings:
     """The parts of a run that the page shows.
 
     Args:
-        run: that is shown.
         facts: label and value, for the top of the page.
         summary: the result in one minute.
         headline: the result in sentences, in statistical form.
@@ -137,7 +136,6 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False)
     """Read what the page shows of a finished run.
 
     Args:
-        run: to read.
         trust_plugins: run the plugin files of its spec.
         pages: measure what its pages look like, if the run has not done it.
 

@@ -65,9 +65,6 @@ class Choice:
 class QuestionList:
     """The questions of a run and their scores.
 
-    Args:
-        run: to read.
-
     Raises:
         DataError: a table is missing or damaged.
     """

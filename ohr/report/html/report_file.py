@@ -97,7 +97,6 @@ def write_report(
     """Write the report of some runs.
 
     Args:
-        runs: finished ones.
         path: of the file; data beside it goes to `<name>-data`.
         images: page images that are embedded at most, those of the questions that lost most.
         details: questions of each run that can be opened, those that lost most; by default all.

@@ -47,53 +47,37 @@ def _defined(value: Any) -> Any:
     return [_defined(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-HEADINGS: tuple[tuple[str, str, str], ...] = (
-    ("hypotheses", "Hypotheses", ""),
-    ("cost", "What the noise costs", "Each condition against clean text, or the plain scan where there is none, on the "
-     "same questions. Lines are 95% intervals over documents, each alone: where one crosses 0, no loss is shown. The "
-     "verdicts at the top judge all conditions of a pipeline together. Hollow: few documents."),
-    ("repairs", "What repairs buy", ""),
-    ("curves", "Scores", "Lines and bands are 95% intervals over documents. The floor is the score of a text that "
+HEADINGS: tuple[tuple[str, str, int, str], ...] = (
+    ("hypotheses", "Hypotheses", 30, ""),
+    ("cost", "What the noise costs", 12, "Each condition against clean text, or the plain scan where there is none, "
+     "on the same questions. Lines are 95% intervals over documents, each alone: where one crosses 0, no loss is "
+     "shown. The verdicts at the top judge all conditions of a pipeline together. Hollow: few documents."),
+    ("repairs", "What repairs buy", 30, ""),
+    ("curves", "Scores", 0, "Lines and bands are 95% intervals over documents. The floor is the score of a text that "
      "has nothing to do with the question; the ceiling is that of the clean text, or of the evidence alone. Both are "
      "references: a score may be beyond them."),
-    ("protocol", "Numbers of the benchmark's protocol", "Scores of the pages themselves, the facts that are left "
+    ("protocol", "Numbers of the benchmark's protocol", 30, "Scores of the pages themselves, the facts that are left "
      "after each step, and numbers that are more than a mean."),
-    ("effort", "Effort of agents and systems", "What a question takes, beside its score."),
-    ("money", "Money", "By the prices of the spec; `ohr run` with other prices shows these, and asks nothing again."),
-    ("robustness", "Robustness in one number", ""),
-    ("decomposition", "Index damage and reading damage", "The loss that comes from searching a noisy "
+    ("effort", "Effort of agents and systems", 30, "What a question takes, beside its score."),
+    ("money", "Money", 30,
+     "By the prices of the spec; `ohr run` with other prices shows these, and asks nothing again."),
+    ("robustness", "Robustness in one number", 8, ""),
+    ("decomposition", "Index damage and reading damage", 12, "The loss that comes from searching a noisy "
      "index, and the loss that comes from reading noisy text."),
-    ("leaderboard", "Leaderboard", ""),
-    ("groups", "By evidence source and domain", ""),
-    ("errors", "Error classes and other analyses", "In the chart: was the OCR of the "
+    ("leaderboard", "Leaderboard", 30, ""),
+    ("groups", "By evidence source and domain", 12, ""),
+    ("errors", "Error classes and other analyses", 0, "In the chart: was the OCR of the "
      "evidence right, and was the answer?"),
-    ("words", "Most confused words", "Which words of the clean text became which others."),
-    ("attribution", "Cost of each part of a noise", ""),
-    ("doses", "How noisy the texts are", ""),
-    ("failures", "Failures and warnings", ""),
-    ("provenance", "Provenance", ""),
-    ("questions", "Questions", "Every question with its pages, as each condition has them."),
+    ("words", "Most confused words", 30, "Which words of the clean text became which others."),
+    ("attribution", "Cost of each part of a noise", 60, ""),
+    ("doses", "How noisy the texts are", 12, ""),
+    ("failures", "Failures and warnings", 30, ""),
+    ("provenance", "Provenance", 30, ""),
+    ("questions", "Questions", 0, "Every question with its pages, as each condition has them."),
 )  # fmt: skip
-"""Sections of a run in their order: key, heading, and a sentence."""
+"""Sections of a run in their order: key, heading, rows up to which the first table is open at first, and a sentence."""
+_OPEN = {key: most for key, _, most, _ in HEADINGS}
 
-_OPEN = {
-    "hypotheses": 30,
-    "cost": 12,
-    "repairs": 30,
-    "protocol": 30,
-    "effort": 30,
-    "money": 30,
-    "robustness": 8,
-    "decomposition": 12,
-    "leaderboard": 30,
-    "groups": 12,
-    "words": 30,
-    "attribution": 60,
-    "doses": 12,
-    "failures": 30,
-    "provenance": 30,
-}
-"""Rows up to which the first table of a section is open from the start; other tables open when they are asked for."""
 _OPEN_TABLES = {"failures": 1, "money": 2}
 """The number of the last table of a section that is open like the first one, where that is not 0."""
 _VERDICTS = dict.fromkeys(VERDICTS.values(), "unclear") | {
@@ -104,13 +88,22 @@ _SCRIPTS = ("vendor/d3.min.js", "vendor/plot.min.js", "vendor/tabulator.min.js",
 _STYLES = ("vendor/tabulator.min.css", "report.css")
 
 
+def html_answer(text: str) -> tuple[str, bytes]:
+    """Return a page as a server sends it: type and body."""
+    return "text/html; charset=utf-8", text.encode("utf-8", "replace")
+
+
+def json_answer(value: Any) -> tuple[str, bytes]:
+    """Return a value as a server sends it: type and body."""
+    return "application/json", as_json(value)
+
+
 def render(
     runs: Sequence[Findings], blobs: Mapping[str, str], *, title: str, mode: str = "file", parts: str = ""
 ) -> str:
     """Write the page of some runs.
 
     Args:
-        runs: what it shows.
         blobs: packed data that is embedded, by name.
         title: of the page.
         mode: `file`, or `served`: then it asks its server for questions and images.
@@ -190,7 +183,7 @@ def _shown(run: Findings, key: str) -> bool:
 
 
 def _folded(key: str, place: int, view: View) -> bool:
-    return place > _OPEN_TABLES.get(key, 0) or len(view.rows) > _OPEN.get(key, 0)
+    return place > _OPEN_TABLES.get(key, 0) or len(view.rows) > _OPEN[key]
 
 
 def _manifest(run: Findings) -> str:

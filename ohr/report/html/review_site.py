@@ -19,7 +19,7 @@ from ohr.questions.review.decisions import UNDO, Decision, add_decision, candida
 from ohr.questions.review.outcome import current_decisions, remaining_decisions
 from ohr.questions.texts import Texts
 from ohr.report.html.images import webp
-from ohr.report.html.report_page import as_json, render_review
+from ohr.report.html.report_page import html_answer, json_answer, render_review
 from ohr.serving import http
 from ohr.serving.requests import Parameters, Refusal, json_of
 
@@ -129,19 +129,19 @@ class Review:
     def page(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
         """Return the page."""
         text = render_review(self.token, self._reviewer, str(self._path))
-        return "text/html; charset=utf-8", text.encode("utf-8", "replace")
+        return html_answer(text)
 
     def verdicts(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002
         """Return the reviewer's verdict about each candidate, in their order; "" where there is none."""
         decisions = self._decisions
         given = (decisions.get(candidate.id) for candidate in self._candidates)
-        return _json([decision.verdict if decision else "" for decision in given])
+        return json_answer([decision.verdict if decision else "" for decision in given])
 
     def candidate(self, values: Parameters) -> tuple[str, bytes]:
         """Return a candidate with the texts of its pages, and the reviewer's own decision; never those of others."""
         candidate = self._candidate(values.get("place", ""))
         decision = self._decisions.get(candidate.id)
-        return _json(
+        return json_answer(
             {
                 "id": candidate.id,
                 "question": candidate.question,
@@ -180,7 +180,7 @@ class Review:
         with self._lock:
             add_decision(self._path, decision)
             self._given.append(decision)
-        return _json({"verdict": decision.verdict})
+        return json_answer({"verdict": decision.verdict})
 
     def undo(self, content: bytes) -> tuple[str, bytes]:  # noqa: ARG002 # the last verdict is known here
         """Take the reviewer's last verdict back by one more line; returns its candidate's place and present verdict.
@@ -196,7 +196,7 @@ class Review:
             self._given.pop()
         place = next(place for place, candidate in enumerate(self._candidates) if candidate.id == last.candidate)
         present = self._decisions.get(last.candidate)
-        return _json({"place": place, "verdict": present.verdict if present else ""})
+        return json_answer({"place": place, "verdict": present.verdict if present else ""})
 
     @property
     def _decisions(self) -> dict[str, Decision]:
@@ -212,10 +212,6 @@ class Review:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _json(value: Any) -> tuple[str, bytes]:
-    return "application/json", as_json(value)
 
 
 class ReviewHandler(http.Handler):

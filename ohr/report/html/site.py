@@ -13,7 +13,7 @@ from ohr.report.html.details import Details
 from ohr.report.html.findings import read_findings
 from ohr.report.html.images import PageImages
 from ohr.report.html.question_list import ORDERS, Change, Choice, QuestionList
-from ohr.report.html.report_page import as_json, packed, render, render_index
+from ohr.report.html.report_page import html_answer, json_answer, packed, render, render_index
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Run
 from ohr.serving import http
@@ -30,7 +30,6 @@ class _Opened:
     """A finished run that somebody looks at.
 
     Args:
-        run: to show.
         trust_plugins: run the plugin files of its spec, to make page images.
     """
 
@@ -46,11 +45,11 @@ class _Opened:
         text = render(
             [self._findings], {"0/charts": packed(self._findings.charts)}, title=self._findings.name, mode="served"
         )
-        return "text/html; charset=utf-8", text.encode("utf-8", "replace")
+        return html_answer(text)
 
     def about(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002
         """Return the choices that the list of questions offers."""
-        return _json(self._listed.about())
+        return json_answer(self._listed.about())
 
     def questions(self, values: Parameters) -> tuple[str, bytes]:
         """Return one page of the list of questions."""
@@ -69,12 +68,12 @@ class _Opened:
         with self._lock:
             found = listed.select(choice)
             rows = listed.rows(choice, found[(number - 1) * size : number * size].tolist())
-        return _json({"data": rows, "last_page": max(1, -(-len(found) // size)), "last_row": len(found)})
+        return json_answer({"data": rows, "last_page": max(1, -(-len(found) // size)), "last_row": len(found)})
 
     def question(self, values: Parameters) -> tuple[str, bytes]:
         """Return one question with everything that is known of it."""
         with self._lock:
-            return _json(self._details.read([values.number("place", 0, len(self._listed.ids) - 1)]))
+            return json_answer(self._details.read([values.number("place", 0, len(self._listed.ids) - 1)]))
 
     def image(self, values: Parameters) -> tuple[str, bytes]:
         """Return a page image, as the engine saw it."""
@@ -85,15 +84,10 @@ class _Opened:
             return "image/webp", self._images.make(condition, document, page)
 
 
-def _json(value: Any) -> tuple[str, bytes]:
-    return "application/json", as_json(value)
-
-
 class Site:
     """The runs of a folder.
 
     Args:
-        runs: the folder.
         progress: reads how far an unfinished run is.
         trust_plugins: run the plugin files of the runs' specs, to make page images.
     """
@@ -116,9 +110,9 @@ class Site:
         parts = [unquote(part) for part in path.strip("/").split("/") if part]
         if not parts:
             text = render_index(self.listed(), str(self._runs))
-            return "text/html; charset=utf-8", text.encode("utf-8", "replace")
+            return html_answer(text)
         if parts == ["runs.json"]:
-            return _json(self.listed())
+            return json_answer(self.listed())
         if len(parts) < 3 or parts[0] != "run":
             raise DataError(f"{path}: there is nothing here")
         folder = self._folder(parts[1], parts[2])

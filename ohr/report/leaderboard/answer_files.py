@@ -53,7 +53,6 @@ def score_file(
     """Score a file of answers.
 
     Args:
-        path: the file.
         benchmark: makes the one that was chosen, or the default one.
         is_named: it was chosen; otherwise a file with accepted answers of its own is its own benchmark.
         name: of the system; by default the file's.

@@ -293,7 +293,6 @@ def survey_answers(path: Path, column: str | None = None) -> tuple[dict[str, str
     them `answer` (or `response`, `reply`, `output`). Tables have them as columns. A null is an empty answer.
 
     Args:
-        path: the file.
         column: name of the answers; where it is not given, several that could be it and differ are refused.
 
     Raises:

@@ -113,7 +113,6 @@ def ocr_spec(
     """Make the spec that scores a folder: the ground truth and the folder, BM25, top 2, retrieval only.
 
     Args:
-        folder: the results.
         benchmark: its keys in a spec.
         name: of the OCR system; the folder's name.
         label: the beginning of messages about the keys.

@@ -237,7 +237,6 @@ def run_leaderboards(run: Run, published: Sequence[Published]) -> list[Leaderboa
     """Rank the conditions of a run for every stage and pipeline.
 
     Args:
-        run: to read.
         published: what others published for its benchmark; their rows are in the tables of their stage.
     """
     headline = run.headlines

@@ -50,29 +50,22 @@ def means(run: Run) -> list[View]:
     """Return the mean score of every condition and pipeline."""
     points = headline_rows(run)
     pipeline = pipeline_names(points)
-    rows = tuple(
-        (
-            row["stage"],
-            row["metric"],
-            pipeline(row),
-            row["condition"],
-            row["kb_r_noise"],
-            row["kb_evidence_loss"],
-            Interval.of(row),
-            row["floor"],
-            row["ceiling"],
-            row["n"],
-            row["documents"],
-        )
+    lines: list[dict[str, Cell]] = [
+        {
+            "stage": row["stage"],
+            "metric": row["metric"],
+            "pipeline": pipeline(row),
+            "condition": row["condition"],
+            "r_noise": row["kb_r_noise"],
+            "evidence loss": row["kb_evidence_loss"],
+            "score": Interval.of(row),
+            **{name: row[name] for name in ("floor", "ceiling", "n", "documents")},
+        }
         for row in points
-    )
-    headers = (
-        "stage", "metric", "pipeline", "condition", "r_noise", "evidence loss", "score", "floor", "ceiling", "n",
-        "documents",
-    )  # fmt: skip
+    ]
     how = "Mean over questions with its 95% interval over documents. lcs, the longest common subsequence: share of the "
     how += "evidence's words that are in what was retrieved, in order."
-    return [View("Scores", how, headers, rows)]
+    return [View.whole("Scores", how, lines, lines[0])]
 
 
 def curve_points(run: Run) -> list[Point]:
@@ -122,7 +115,6 @@ def rows_by(run: Run, trait: str, metric: str | None = None) -> list[Row]:
     """Read the means of all questions and of each group of them.
 
     Args:
-        run: to read.
         trait: that the questions are grouped by.
         metric: by default each stage's headline, and the spec's own.
 
