@@ -240,12 +240,12 @@ class Summary:
 
 
 def summarize(run: Run, *, advise: bool = True) -> Summary:
-    """Sum up a run: its verdicts, and with `advise` what to do.
+    """Sum up a run: its verdicts, and with `advise` what to do, and whether its hypotheses held.
 
     Raises:
         DataError: a table is missing or damaged.
     """
-    whole = headline_losses(run)
+    whole, hypotheses = headline_losses(run), _hypotheses(run) if advise else ""
     failed = (*what_failed(run.manifest), *why_not_judged(whole))
     if not whole:
         lacks, helps = lacking(run)
@@ -253,7 +253,7 @@ def summarize(run: Run, *, advise: bool = True) -> Summary:
         said = f"This run cannot show a cost of noise: {lacks}."
         text = _joined(pick(engines) if engines else "", page_sentence(run), said)
         tables, todo = _tables(run, engines, "scores"), (helps,) if helps else ()
-        return Summary(text, (), (), todo, hypotheses=_hypotheses(run), failed=failed, tables=tables)
+        return Summary(text, (), (), todo, hypotheses=hypotheses, failed=failed, tables=tables)
     names = dict(zip(whole, (loss.system for loss in distinctive(whole)), strict=True))
     lead = _leading(whole)
     engines, chosen = read_engines(run, whole, lead), _chosen(whole, lead)
@@ -270,7 +270,7 @@ def summarize(run: Run, *, advise: bool = True) -> Summary:
         tuple(advice(run, chosen, lead)[:_MOST_ADVICE]) if advise else (),
         _compared(chosen, lead, names),
         lead.condition,
-        _hypotheses(run),
+        hypotheses,
         failed,
         found,
         _tables(run, engines, f"{scored(lead)}{f' with {names[lead]}' if names[lead] else ''}"),

@@ -1,3 +1,6 @@
+"""What readers see of a set of questions: its funnel as tables and as a figure, and the faults to repair."""
+
+import csv
 from dataclasses import replace
 from itertools import pairwise
 
@@ -6,10 +9,11 @@ from matplotlib.colors import to_hex
 
 from ohr.errors import DataError, SpecError
 from ohr.questions.funnel import Example, FunnelRow
+from ohr.questions.imports import Repair
 from ohr.report.exports.written_tables import markdown
 from ohr.report.figures.choices import Wanted
 from ohr.report.figures.panels import NothingToDraw
-from ohr.report.question_sets import draw_funnel, funnel
+from ohr.report.question_sets import draw_funnel, funnel, repair_counts, repairs, write_repairs
 from ohr.report.question_sets import funnel_figure as picture_of
 
 ROWS = (
@@ -87,3 +91,25 @@ def test_what_cannot_be_drawn_is_refused(tmp_path):
 def test_an_empty_set_is_drawn():
     (axes,) = picture_of([FunnelRow("near_duplicate", 0, 0)]).axes
     assert [note.get_text() for note in axes.texts] == ["0", "0"]
+
+
+FOUND = [
+    Repair("q1", "set.csv:2", "no answer", "the question has none"),
+    Repair("q1", "set.csv:2", "evidence not found", "'=1+1\nnext'; no page resembles it"),
+    Repair("q2", "set.csv:3", "evidence not found", "'a'; no page resembles it"),
+    Repair("q2", "set.csv:3", "evidence not found", "'b'; no page resembles it"),
+]
+
+
+def test_faults_are_listed_and_counted():
+    assert repairs(FOUND).short[3] == ("q2", "set.csv:3", "evidence not found", "'b'; no page resembles it")
+    assert repair_counts(FOUND).rows == (("no answer", 1, 1), ("evidence not found", 3, 2))
+
+
+def test_the_file_has_a_row_for_each_fault(tmp_path):
+    path = tmp_path / "repairs.csv"
+    write_repairs(FOUND, path)
+    with path.open(newline="", encoding="utf-8") as opened:
+        assert [tuple(row.values()) for row in csv.DictReader(opened)] == FOUND
+    write_repairs([], path)
+    assert path.read_text() == "question,where,fault,detail\n"

@@ -1,17 +1,21 @@
-"""The analyses of one real run, each against its rows counted again."""
+"""The analyses of one real run, each against its rows counted again, and the confused words."""
 
 import json
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 from statistics import mean
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from ohr.engine.executors.inline import Inline
 from ohr.metrics.edit import edit_distance
-from ohr.report.analyses import ANALYSES, report_data
+from ohr.report.analyses import ANALYSES, confusions, report_data
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
+from ohr.results.tables.schema import schema
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
 
@@ -217,3 +221,44 @@ def test_a_run_is_the_same_from_wherever_it_is_started(study, monkeypatch):
     assert again.folder.resolve() == first.folder.resolve()
     (study / "data/retrieval_base/gt/law/lease.json").write_text(json.dumps([{"page_idx": 0, "text": "It began."}]))
     assert carried_out(Path()).folder.name != again.folder.name
+
+
+@pytest.fixture
+def confused(tmp_path):
+    """Write the texts of a clean and an OCR condition, page by page."""
+
+    def made(clean: str, read: str):
+        tables: Mapping[str, list[dict[str, object]]] = {"texts": [], "pages": []}
+        for condition, kind, text in (("clean", "none", clean), ("ocr", "semantic", read)):
+            about = {"kb": condition, "condition": condition, "replicate": 0, "document": "law/lease", "page": 0}
+            tables["texts"].append({**about, "text": text})
+            tables["pages"].append({**about, "noise_type": kind})
+        for name, rows in tables.items():
+            pyarrow.parquet.write_table(
+                pyarrow.Table.from_pylist(rows, schema=schema(name)), tmp_path / f"{name}.parquet"
+            )
+        return [(row["truth"], row["read"]) for row in confusions(Run(tmp_path))]
+
+    return made
+
+
+def test_a_word_that_a_line_cuts_is_no_confusion(confused):
+    clean = "The repair will cost six million and is due in February"
+    assert confused(clean, "The repair will cost six mil-\nlion and is due in Febru-\nary") == []
+
+
+def test_marks_that_an_engine_leaves_out_are_no_confusion_and_vowel_signs_are(confused):
+    assert confused("«दिल्ली» in February", "दिल्ली। in February") == []
+    assert confused("किताबे here", "किताबों here") == [("किताबे", "किताबों")]
+
+
+def test_a_word_that_was_misread_is_one(confused):
+    assert confused("due in February of each year", "due in Fcbruary of each year") == [("february", "fcbruary")]
+
+
+def test_words_that_are_joined_where_a_list_ends_are_no_confusion():
+    from ohr.report.analyses import _confused
+
+    truth = ["sales", "fy15", "2nd", "half", "rose"]
+    assert list(_confused(truth, ["sales", "fy152nd", "half", "rose", "2nd"])) == []
+    assert [pair for pair, _ in _confused(truth, ["sales", "fyl5", "2nd", "half", "rose"])] == [("fy15", "fyl5")]
