@@ -23,17 +23,8 @@ from ohr.statistics.signs import fewest
 def table(compared: Compared) -> tuple[list[str], list[list[str]]]:
     """Return the headers and the rows of the table, a row for each pair, as text."""
     holm = ["p (Holm)"] if len(compared.pairs) > 1 else []
-    headers = [
-        "comparison",
-        "A",
-        "B",
-        "lost (95% interval, alone)",
-        "questions",
-        "p",
-        *holm,
-        "detectable",
-        "B alone is",
-    ]
+    lost = "lost (95% interval, alone)"
+    headers = ["comparison", "A", "B", lost, "questions", "p", *holm, "detectable", "B alone is"]
     rows = [
         [
             pair.label,

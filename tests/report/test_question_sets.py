@@ -1,4 +1,4 @@
-"""What readers see of a set of questions: its funnel as tables and as a figure, and the faults to repair."""
+"""The views of a set of questions: its funnel as tables and as a figure, and the faults to repair."""
 
 import csv
 from dataclasses import replace

@@ -384,10 +384,8 @@ def score_answers(
 
 def _totals(benchmark: Benchmark, cell: CellScores, about: Questions) -> dict[str, tuple[str, Estimate]]:
     """Return the protocol's numbers that are more than a mean, as far as their metrics are here: unit and value."""
-    values, failed = (
-        dict(zip(cell.metrics, cell.values, strict=True)),
-        dict(zip(cell.metrics, cell.failed, strict=True)),
-    )
+    values = dict(zip(cell.metrics, cell.values, strict=True))
+    failed = dict(zip(cell.metrics, cell.failed, strict=True))
     numbers = [number for number in benchmark.aggregates() if all(part.metric in values for part in number.parts)]
     return {number.name: (number.unit, aggregated(number, values, failed, about)) for number in numbers}
 

@@ -18,9 +18,12 @@ NAMES = [condition.name for condition in CONDITIONS]
 
 @pytest.mark.parametrize("table", ["summary", "scores", "questions", "losses", "texts", "hits", "failures", "doses"])
 def test_every_library_has_the_same_rows(made, table):
-    found = frame(Run(made), table, "arrow")
-    assert (frame(Run(made), table).shape, frame(Run(made), table, "polars").shape) == (found.shape, found.shape)
-    assert frame(Run(made), table, "polars").columns == list(frame(Run(made), table).columns) == found.column_names
+    arrow = frame(Run(made), table, "arrow")
+    assert (frame(Run(made), table).shape, frame(Run(made), table, "polars").shape) == (
+        arrow.shape,
+        arrow.shape,
+    )
+    assert frame(Run(made), table, "polars").columns == list(frame(Run(made), table).columns) == arrow.column_names
 
 
 def test_the_mean_of_the_scores_is_that_of_the_summary(made):
@@ -54,10 +57,12 @@ def test_polars_counts_no_undefined_number(made):
 
 
 def test_losses_are_those_of_the_cost_block(made):
-    found = frame(Run(made), "losses", group="all", metric="lcs", stage="retrieval")
-    known = {(one.condition, one.retriever): one.lost for one in read_losses(Run(made)) if one.stage == "retrieval"}
-    pairs = zip(found["condition"], found["retriever"], strict=True)
-    assert dict(zip(pairs, found["lost"], strict=True)) == known
+    losses = frame(Run(made), "losses", group="all", metric="lcs", stage="retrieval")
+    known = {
+        (loss.condition, loss.retriever): loss.lost for loss in read_losses(Run(made)) if loss.stage == "retrieval"
+    }
+    pairs = zip(losses["condition"], losses["retriever"], strict=True)
+    assert dict(zip(pairs, losses["lost"], strict=True)) == known
     assert set(frame(Run(made), "losses")["group"]) == {"all", "text", "multimodal", "table"}
 
 
