@@ -84,10 +84,6 @@ def _place(task: "Task") -> int:
     return _SLOW.index(phase) if phase in _SLOW else len(_SLOW)
 
 
-def _is_slow(task: "Task") -> bool:
-    return _place(task) < len(_SLOW)
-
-
 def _display() -> "Display":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeRemainingColumn
@@ -104,7 +100,7 @@ def _display() -> "Display":
         """Time left; none of a phase that waits for slow work, whose own pace says nothing."""
 
         def render(self, task: "Task") -> Text:
-            waits = not _is_slow(task) and any(map(_is_slow, display.tasks))
+            waits = _place(task) == len(_SLOW) and any(_place(other) < len(_SLOW) for other in display.tasks)
             return Text() if waits else super().render(task)
 
     class SlowFirst(Display):

@@ -156,21 +156,17 @@ class _Layout:
 
     @classmethod
     def of(cls, sections: Sequence[Section], page: float, label: float, *, beside: bool) -> "_Layout":
-        """Return the sizes with rows of their usual height."""
         each = page / len(sections) if beside else page
         return cls(page, label, (each - 2 * _MARGIN - label - _BETWEEN) / 2, 1.0, beside)
 
     def height(self, section: Section) -> float:
-        """Return the height of a section's axes."""
         return self.stretch * (len(section.systems) * _HEAD + len(section.rows) * _ROW)
 
     def total(self, sections: Sequence[Section]) -> float:
-        """Return the height of all sections."""
         heights = [self.height(section) + _TITLE + _FOOT for section in sections]
         return max(heights) if self.beside else sum(heights)
 
     def corners(self, sections: Sequence[Section]) -> list[tuple[float, float]]:
-        """Return the place of each section from the left, and from the top."""
         if self.beside:
             return [(place * self.page / len(sections), 0.0) for place in range(len(sections))]
         return [(0.0, self.total(sections[:place])) for place in range(len(sections))]

@@ -147,17 +147,14 @@ class _Grid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
         shape = len(self.stages), len(self.groups)
         return shape[::-1] if self.turned else shape
 
     def place(self, stage: str, group: str) -> tuple[int, int]:
-        """Return the row and the column of a panel."""
         place = self.stages.index(stage), self.groups.index(group)
         return place[::-1] if self.turned else place
 
     def of(self, stage: str) -> list[Panel]:
-        """Return the panels of a stage."""
         return [panel for panel in self.panels if panel.stage == stage]
 
     def metric(self, stage: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.report.html.question_list import Pipeline, QuestionList
+from ohr.report.html.question_list import Pipeline, QuestionList, shown
 from ohr.results.tables.row_lookup import Lookup
 
 Span = tuple[int, int]
@@ -297,7 +297,7 @@ def _hits(part: Gathered, passages: dict[str, int]) -> Mapping[str, list[list[An
     for name, condition, retriever, rank, score, document, page, pages, text in zip(*columns, strict=True):
         home, pages_asked = own[name]
         is_own = document == home and not pages_asked.isdisjoint(pages or (page,))
-        place = passages.setdefault(_shortened(text or "", _PASSAGE), len(passages))
+        place = passages.setdefault(shown(text or "", _PASSAGE), len(passages))
         score = None if score is None or score != score else round(score, 4)
         found[name].append([places[condition], retriever or "", rank, score, document, page, int(is_own), place])
     return found
@@ -313,7 +313,7 @@ def _answers(part: Gathered) -> Mapping[str, list[list[Any]]]:
     columns = (part.answers[column] for column in _GIVEN)
     for name, condition, answer, error, *parts in zip(*columns, strict=True):
         if condition in places and (pipeline := pipelines.get(tuple(parts))) is not None:
-            found[name].append([pipeline, places[condition], _shortened(answer or "", _ANSWER), error or ""])
+            found[name].append([pipeline, places[condition], shown(answer or "", _ANSWER), error or ""])
     return found
 
 
@@ -387,7 +387,3 @@ def _beside(read: str, start: int, length: int, whole: int) -> str:
         return read
     first = int(len(read) * start / whole)
     return read[first : first + 2 * length]
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"

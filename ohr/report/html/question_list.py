@@ -224,5 +224,5 @@ class QuestionList:
 
 
 def shown(text: str, most: int = 240) -> str:
-    """Cut a question that is too long for a list."""
+    """Cut a text that is too long, as a question for a list."""
     return text if len(text) <= most else f"{text[:most]}…"

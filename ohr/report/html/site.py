@@ -41,18 +41,15 @@ class _Opened:
         self._images = PageImages(run, trust_plugins=trust_plugins)
 
     def page(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
-        """Return the page."""
         text = render(
             [self._findings], {"0/charts": packed(self._findings.charts)}, title=self._findings.name, mode="served"
         )
         return html_answer(text)
 
     def about(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002
-        """Return the choices that the list of questions offers."""
         return json_answer(self._listed.about())
 
     def questions(self, values: Parameters) -> tuple[str, bytes]:
-        """Return one page of the list of questions."""
         listed = self._listed
         size, number = values.number("size", 1, _MOST, default=25), values.number("page", 1, default=1)
         choice = Choice(
