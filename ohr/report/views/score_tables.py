@@ -50,22 +50,23 @@ def means(run: Run) -> list[View]:
     """Return the mean score of every condition and pipeline."""
     points = headline_rows(run)
     pipeline = pipeline_names(points)
+    renamed = {"r_noise": "kb_r_noise", "evidence loss": "kb_evidence_loss"}
     lines: list[dict[str, Cell]] = [
         {
-            "stage": row["stage"],
-            "metric": row["metric"],
+            **row,
+            **{name: row[old] for name, old in renamed.items()},
             "pipeline": pipeline(row),
-            "condition": row["condition"],
-            "r_noise": row["kb_r_noise"],
-            "evidence loss": row["kb_evidence_loss"],
             "score": Interval.of(row),
-            **{name: row[name] for name in ("floor", "ceiling", "n", "documents")},
         }
         for row in points
     ]
+    names = (
+        "stage", "metric", "pipeline", "condition", "r_noise", "evidence loss", "score", "floor", "ceiling", "n",
+        "documents",
+    )  # fmt: skip
     how = "Mean over questions with its 95% interval over documents. lcs, the longest common subsequence: share of the "
     how += "evidence's words that are in what was retrieved, in order."
-    return [View.whole("Scores", how, lines, lines[0])]
+    return [View.whole("Scores", how, lines, names)]
 
 
 def curve_points(run: Run) -> list[Point]:
