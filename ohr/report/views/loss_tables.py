@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from math import isnan
+from typing import Any
 
 from ohr.report.headlines import VERDICTS, kind
 from ohr.report.views.view import Cell, Interval, View, ends, head
@@ -138,8 +139,12 @@ def _by_stage(rows: Sequence[Row], group: str) -> View:
     return View("All questions" if group == ALL else group.replace("_", " "), how, headers, cells)
 
 
-def attribution(run: Run) -> list[View]:
-    """Return the cost of each part of a noise, in the dose and in the headline scores, where the run has it."""
+def attribution(run: Run, *, wide: bool = False) -> list[View]:
+    """Return the cost of each part of a noise, in the dose and in the headline scores, where the run has it.
+
+    Args:
+        wide: with a column for each measure and pipeline, for a screen.
+    """
     headline = {"page": "damaged", **run.headlines}
     rows = [
         row
@@ -147,7 +152,7 @@ def attribution(run: Run) -> list[View]:
         if row["metric"] == headline.get(row["stage"])
     ]
     pipeline = pipeline_names(rows)
-    shown = [
+    shown: list[dict[str, Any]] = [
         {
             "condition": row["condition"],
             "method": row["method"].replace("_", " "),
@@ -163,4 +168,12 @@ def attribution(run: Run) -> list[View]:
         "What a part of a noise adds to r_noise and takes from a score, with 95% intervals over documents: what is "
         "gained without it (leave one out), or its Shapley share, where every set of parts aims at as many edits."
     )
-    return [View.of("Cost of each part", how, shown)] if shown else []
+    if not wide:
+        return [View.of("Cost of each part", how, shown)] if shown else []
+    lines: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for row in shown:
+        about = {name: row[name] for name in ("condition", "method", "part")}
+        head = " ".join(filter(None, (row["measure"], row["pipeline"])))
+        lines.setdefault(tuple(about.values()), about)[head] = row["cost"]
+    names = dict.fromkeys(name for line in lines.values() for name in line)
+    return [View.whole("Cost of each part", how, lines.values(), names)] if shown else []

@@ -108,13 +108,6 @@ def section(run: Run, name: str) -> list[View]:
 
 
 def for_screen(run: Run) -> list[View]:
-    """Return what a screen shows after the scores: costs of parts, the loss by stage, repairs by agents, and money."""
-    across = ["measure", "pipeline"]
-    costs = [view.across(["condition", "method", "part"], across, "cost") for view in loss_tables.attribution(run)]
-    return [
-        *costs,
-        *loss_tables.by_stage(run)[:1],
-        *page_repairs.page_repairs(run),
-        *effort_and_money.repair(run),
-        *effort_and_money.money(run),
-    ]
+    """Return what a screen shows after the scores: costs of parts, the loss by stage, repairs, and money."""
+    views = [*loss_tables.attribution(run, wide=True), *loss_tables.by_stage(run)[:1], *page_repairs.page_repairs(run)]
+    return [*views, *effort_and_money.repair(run), *effort_and_money.money(run)]
