@@ -312,14 +312,8 @@ def _confusion_rows(
             counts[pair] += 1
             examples.setdefault(pair, f"{place[0]} page {place[1] + 1}: {context}")
     return [
-        {
-            "condition": condition,
-            "truth": a,
-            "read": b,
-            "count": count,
-            "of": total[a] or count,
-            "example": examples[a, b],
-        }
+        {"condition": condition, "truth": a, "read": b, "count": count}
+        | {"of": total[a] or count, "example": examples[a, b]}
         for (a, b), count in counts.most_common(MOST_CONFUSIONS)
     ]
 

@@ -72,15 +72,8 @@ def draw_whiskers(axes: "Axes", curve: Curve, style: Style) -> None:
     alone = [mark for mark, near in zip(curve.marks, beside, strict=True) if mark.has_interval and not near]
     if not alone:
         return
-    low, high = [mark.interval[0] for mark in alone], [mark.interval[1] for mark in alone]
-    axes.vlines(
-        [mark.x for mark in alone],
-        low,
-        high,
-        color=style.color(curve.system),
-        linewidth=0.8 * style.scale,
-        zorder=_CURVE,
-    )
+    x, low, high = zip(*((mark.x, *mark.interval) for mark in alone), strict=True)
+    axes.vlines(x, low, high, color=style.color(curve.system), linewidth=0.8 * style.scale, zorder=_CURVE)
 
 
 def _draw_markers(axes: "Axes", curve: Curve, marks: Sequence[Mark], style: Style) -> None:
@@ -109,16 +102,12 @@ def draw_bounds(axes: "Axes", panel: Panel, style: Style) -> None:
             axes.axhline(bound.y[0], linestyle=dash, color=color, linewidth=0.9 * style.scale, zorder=_BOUND)
 
 
-_AXIS_NAMES: dict[Axis, str] = {
-    "r_noise": r"$r_\mathrm{noise}$ of the knowledge base (share of all questions whose evidence is damaged)",
-    "evidence_loss": "Evidence loss $L$ (mean share of a question's evidence words that is lost)",
-    "condition": "Knowledge base",
+_AXIS_NAMES: dict[Axis, tuple[str, str]] = {
+    "r_noise": (r"$r_\mathrm{noise}$ of the knowledge base", " (share of all questions whose evidence is damaged)"),
+    "evidence_loss": ("Evidence loss $L$", " (mean share of a question's evidence words that is lost)"),
+    "condition": ("Knowledge base", ""),
 }
-_SHORT_NAMES: dict[Axis, str] = {
-    "r_noise": r"$r_\mathrm{noise}$ of the knowledge base",
-    "evidence_loss": "Evidence loss $L$",
-    "condition": "Knowledge base",
-}
+"""Names of axes, and what is added where there is room."""
 
 _LEFT, _RIGHT, _TOP, _BELOW, _GAP = 0.62, 0.08, 0.36, 0.5, 0.27  # units: room beside, above, under and between axes
 _BESIDE = 0.1  # of the axes' width: between columns that share their y axis
@@ -288,7 +277,7 @@ def _arrange(
         hspace=_GAP / height,
         wspace=between,
     )
-    name = _AXIS_NAMES[axis] if page.width >= 6 else _SHORT_NAMES[axis]
+    name = "".join(_AXIS_NAMES[axis][: 2 if page.width >= 6 else 1])
     middle = (_LEFT + page.width - _RIGHT) / 2 / page.width
     figure.text(middle, (legend + 0.16) / total, name, ha="center")
     return True

@@ -104,13 +104,7 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
     if wanted.x is not None:
         yield _FILES[wanted.x], performance(run, wanted.x, wanted)
         return
-    further = {
-        "summary": summary,
-        "decomposition": decomposition,
-        "survival": survival,
-        "ratios": ratios,
-        "effort": effort,
-    }
+    further = {draw.__name__: draw for draw in (summary, decomposition, survival, ratios, effort)}
     others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run, wanted))]
     try:
         if has_sweep((point.noise, point.condition) for point in read_points(run, group=ALL)):

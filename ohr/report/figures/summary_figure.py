@@ -1,7 +1,7 @@
 """A run in one picture: what is left of each clean score, what is lost, and the verdict in words."""
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ohr.report.figures.choices import Wanted, drawn_as
 from ohr.report.figures.panels import NothingToDraw
@@ -81,16 +81,8 @@ def _bar(axes: "Axes", cell: Cell, y: float, scale: float) -> None:
     left = min(cell.left, cell.clean)
     axes.barh(y, 100 * left, height=_BAR, color=HUES[0])
     color, hatch = (HUES[1], "/////") if cell.left < cell.clean else (HUES[0], None)
-    axes.barh(
-        y,
-        100 * abs(cell.clean - cell.left),
-        left=100 * left,
-        height=_BAR,
-        facecolor="white",
-        edgecolor=color,
-        hatch=hatch,
-        linewidth=0.6 * scale,
-    )
+    look: dict[str, Any] = {"facecolor": "white", "edgecolor": color, "hatch": hatch, "linewidth": 0.6 * scale}
+    axes.barh(y, 100 * abs(cell.clean - cell.left), left=100 * left, height=_BAR, **look)
     if cell.has_interval:
         low, high = (100 * end for end in cell.ends)
         axes.plot(

@@ -95,11 +95,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
             for mark in curve.marks
         ],
         "bounds": [
-            {
-                "which": bound.which,
-                "x": bound.x,
-                "y": [value / 100 for value in bound.y],
-            }
+            {"which": bound.which, "x": bound.x, "y": [value / 100 for value in bound.y]}
             for bound in (*bounds(panel, "floor"), *bounds(panel, "ceiling"))
         ],
     }

@@ -230,12 +230,8 @@ class ReviewHandler(http.Handler):
     def routes(self) -> http.Verbs:
         """Return what answers at the address."""
         review = self.review
-        shown = {
-            "/": review.page,
-            "/verdicts": review.verdicts,
-            "/candidate": review.candidate,
-            "/image": review.image,
-        }
+        further = {"/verdicts": review.verdicts, "/candidate": review.candidate, "/image": review.image}
+        shown = {"/": review.page, **further}
         decided = {"/decision": review.decide, "/undo": review.undo}
         if show := shown.get(self.address):
             return {"GET": lambda _: self.send(HTTPStatus.OK, *show(self.values))}
