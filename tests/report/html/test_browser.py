@@ -1,6 +1,5 @@
 """The page in headless Chromium: as people read it, and with texts that try to be code."""
 
-import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from ohr.report.html.report_file import write_report
 from ohr.report.html.site import Site, make_server
 from ohr.results.run import Run
 
-from .chromium import CONTRAST, needs_chromium, opened
+from .chromium import CONTRAST, asking, needs_chromium, opened
 
 pytestmark = needs_chromium
 
@@ -152,14 +151,10 @@ def test_a_question_without_details_says_where_they_are(browser, plain, tmp_path
 
 
 def test_a_served_run_has_the_same_questions(browser, plain):
-    server = make_server(Site(plain.parent.parent, lambda _: []), 0)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    try:
-        with opened(browser, f"{address}/run/{plain.parent.name}/{plain.name}/") as page:
-            open_question(page)
-            page.wait_for_selector("dialog img")
-            assert Path(plain).name in page.locator(".eyebrow").first.inner_text()
-    finally:
-        server.shutdown()
-        server.server_close()
+    with (
+        asking(make_server(Site(plain.parent.parent, lambda _: []), 0)) as (address, _),
+        opened(browser, f"{address}run/{plain.parent.name}/{plain.name}/") as page,
+    ):
+        open_question(page)
+        page.wait_for_selector("dialog img")
+        assert Path(plain).name in page.locator(".eyebrow").first.inner_text()
