@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 def r_noise(run: Run) -> list[Row]:
     """Return r_noise of each condition, all questions and by evidence source (OHRBench, section 4.3)."""
-    scores = _scores(run)
+    scores = ScoreTable.of(run)
     rows: list[Row] = []
     sources: list[str] = [source for source in SOURCES if source in scores.questions.groups("evidence_source")]
     for place in scores.of_stage("page"):
@@ -51,7 +51,7 @@ def formatting_lcs(run: Run) -> list[Row]:
     The published score takes a word with a command glued to it for another word: `\\textbf{rent` is `textbfrent`.
     """
     protocol = run.manifest["protocol"]
-    scores, rows = _scores(run), []
+    scores, rows = ScoreTable.of(run), []
     asked: dict[str, Row] = {row["question_id"]: row for row in run.rows("questions", _EVIDENCE)}
     for place in scores.of_stage("retrieval"):
         cell = scores.read(place).only([protocol["retrieval"]])
@@ -91,7 +91,7 @@ def _without_formatting(question: Row, hits: Sequence[Row], protocol: Mapping[st
 
 def table_formats(run: Run) -> list[Row]:
     """Return the scores of table questions only, for every condition and system (OHRBench, Fig. 4)."""
-    scores, rows = _scores(run), []
+    scores, rows = ScoreTable.of(run), []
     if "table" not in scores.questions.groups("evidence_source"):
         return []
     for place, metric in _headlined(run, scores):
@@ -108,7 +108,7 @@ def error_classes(run: Run) -> list[Row]:
     with the share of its replicates that are in the class; one whose damage or score is undefined in all of them is
     excluded. `low` and `high` are the ends of 95% intervals over documents.
     """
-    scores, rows = _scores(run), []
+    scores, rows = ScoreTable.of(run), []
     pages = {place.condition: place for place in scores.places if place.stage == "page"}
     whole = scores.questions.part("evidence_source", ALL)
     for place, metric in _headlined(run, scores):
@@ -140,10 +140,6 @@ def _classes(damaged: Floats, cell: CellScores) -> CellScores:
         for answer in (True, False)
     ]
     return CellScores(_CLASSES, np.stack(draws), np.repeat(cell.failed, len(draws), axis=0))
-
-
-def _scores(run: Run) -> ScoreTable:
-    return ScoreTable.of(run)
 
 
 def _headlined(run: Run, scores: ScoreTable) -> Iterator[tuple[Place, str]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ohr.messages.wording import counted, named
 from ohr.report.agent_or_search import kept_sentence, side_by_side
 from ohr.report.engines import Engines, matrix, pick, read_engines
-from ohr.report.headlines import has_crashed, kind, lacking, what_failed, why_not_judged
+from ohr.report.headlines import ACTIVITY, has_crashed, kind, lacking, what_failed, why_not_judged
 from ohr.report.lead import (
     HIT,
     PARTS,
@@ -25,7 +25,6 @@ from ohr.report.lead import (
     read_pages_found,
     rounded,
     scored,
-    staged,
 )
 from ohr.report.views.page_repairs import repaired_sentence
 from ohr.report.views.view import View
@@ -259,7 +258,7 @@ def summarize(run: Run, *, advise: bool = True) -> Summary:
     engines, chosen = read_engines(run, whole, lead), _chosen(whole, lead)
     searched = next(((loss.chunker or "", loss.retriever or "") for loss in chosen if loss.stage == "retrieval"), None)
     found = read_pages_found(run, preferred=searched)
-    heads = {loss.stage: staged(loss) for loss in chosen}
+    heads = {loss.stage: ACTIVITY[loss.stage] for loss in chosen}
     cost = lead_sentence(run, chosen, lead if kind(lead) == "loss" else None, names[lead])
     answer = _joined(pick(engines) if engines else "", kept_sentence(run), repaired_sentence(run))
     costs = _joined(found_sentence(found, whole, run.reference) if found else "", cost)
@@ -343,7 +342,7 @@ def _hypotheses(run: Run) -> str:
 
 def _compared(chosen: Sequence[Loss], lead: Loss, names: Mapping[Loss, str]) -> str:
     size = f"{counted(lead.documents, 'document')}, {counted(lead.pairs, 'question')}"
-    systems = {staged(loss): names[loss] for loss in chosen if names[loss]}
+    systems = {ACTIVITY[loss.stage]: names[loss] for loss in chosen if names[loss]}
     parts = [f"{stage} with {system}" for stage, system in systems.items()]  # where an agent answers, they differ
     if len(set(systems.values())) == 1:
         parts = [f"with {next(iter(systems.values()))}"]

@@ -39,11 +39,6 @@ def named_noise(loss: Loss) -> str:
     return f"{loss.noise} ({loss.level})" if loss.level else loss.noise
 
 
-def staged(loss: Loss) -> str:
-    """Name the stage that a loss is of."""
-    return ACTIVITY[loss.stage]
-
-
 def metric_of(loss: Loss) -> str:
     """Name the metric of a loss; "" where it is the paper's."""
     return "" if loss.metric in _USUAL else METRICS.get(loss.metric, loss.metric)
@@ -52,12 +47,7 @@ def metric_of(loss: Loss) -> str:
 def scored(loss: Loss) -> str:
     """Name what a loss takes from: its stage, with its metric where that is none of the paper's."""
     metric = metric_of(loss)
-    return f"{staged(loss)}{f' ({metric})' if metric else ''}"
-
-
-def in_interval(loss: Loss) -> str:
-    """Write the interval of a loss that holds for all of its family: `[95% interval 58 to 86, holds for all 5]`."""
-    return f"[95% interval {ends(loss.wide_low, loss.wide_high, shown=loss.is_loss)}{holds_for(loss.among)}]"
+    return f"{ACTIVITY[loss.stage]}{f' ({metric})' if metric else ''}"
 
 
 def ends(low: float, high: float, *, shown: bool) -> str:
@@ -113,7 +103,8 @@ def _cost(run: Run, loss: Loss, system: str) -> str:
     amount = f"{rounded(loss.lost)} of {in_points(loss.clean)} of {scored(loss)}{f' with {system}' if system else ''}"
     against = "" if run.reference == "clean text" else f" against {run.reference}"
     back = _come_back(loss_by_stage(run, loss))
-    return f"{name} costs {amount}{against} {in_interval(loss)}{f': {back}' if back else ''}."
+    interval = f"[95% interval {ends(loss.wide_low, loss.wide_high, shown=loss.is_loss)}{holds_for(loss.among)}]"
+    return f"{name} costs {amount}{against} {interval}{f': {back}' if back else ''}."
 
 
 def _come_back(parts: Mapping[str, Row]) -> str:
@@ -343,4 +334,4 @@ def _documents(run: Run, chosen: Sequence[Loss]) -> str:
     among = f" with {size.among(stage)} conditions" if size.among(stage) > 1 else ""
     others = "".join(f", {ranged(each.documents, 'document')} one of {in_points(each.loss)}" for each in more)
     shown = f"{ranged(first.documents, 'document')} would show a loss of {in_points(first.loss)}"
-    return f"{shown} of {staged(unclear[-1])}{others}, in four of five studies{among}{source}."
+    return f"{shown} of {ACTIVITY[unclear[-1].stage]}{others}, in four of five studies{among}{source}."

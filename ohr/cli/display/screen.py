@@ -67,12 +67,14 @@ def print_summary(run: "Run", further: int = 0) -> None:
     summary = summarize(run)
     texts = (*summary.failed, summary.lead, summary.further, summary.hypotheses, *repeats_in_words(run))
     lead = [line for text in texts for line in wrapped(text)]
-    closing = [*_advice(summary), *wrapped(spent_in_words(run))]
+    todo = [line for text in summary.advice for line in wrapped(text, initial_indent="- ", subsequent_indent="  ")]
+    closing = [*(["what to do:"] if todo else []), *todo, *wrapped(spent_in_words(run))]
     for line in lead:
         say(line)
     for view in summary.tables:
         say_table(view.headers, [tuple(map(str, row)) for row in view.rows])
-        say_wrapped(view.how)
+        for line in wrapped(view.how):
+            say(line)
     if summary.lines and not _is_said(summary):
         tables = sum(len(view.rows) + 2 for view in summary.tables)
         around = len(lead) + tables + len(closing) + further + 4  # headers, what is left out, and how to read it
@@ -92,17 +94,6 @@ def _is_said(summary: "Summary") -> bool:
         for header, cell in zip(view.headers, row, strict=True)
     )
     return cells >= len(summary.lines) and len(summary.stages) == 1
-
-
-def say_wrapped(text: str) -> None:
-    """Print a text in lines of WIDTH columns."""
-    for line in wrapped(text):
-        say(line)
-
-
-def _advice(summary: "Summary") -> list[str]:
-    lines = [line for text in summary.advice for line in wrapped(text, initial_indent="- ", subsequent_indent="  ")]
-    return ["what to do:", *lines] if lines else []
 
 
 def _print_verdicts(summary: "Summary", most: int) -> None:

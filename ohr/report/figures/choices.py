@@ -113,9 +113,7 @@ def check_formats(formats: Sequence[str]) -> None:
     Raises:
         SpecError: one is not known.
     """
-    for name in formats:
-        if name not in _DATES:
-            raise SpecError(f"there is no format {name!r}; choose one of: {', '.join(_DATES)}")
+    _refuse("format", formats, tuple(_DATES))
 
 
 def save(picture: "Picture", stem: Path, formats: Sequence[str], *, force: bool, own: bool) -> list[Path]:

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,8 +104,10 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
     if wanted.x is not None:
         yield _FILES[wanted.x], performance(run, wanted.x, wanted)
         return
-    further = {draw.__name__: draw for draw in (summary, decomposition, survival, ratios, effort)}
-    others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run, wanted))]
+    others: list[tuple[str, Picture]] = []
+    for draw_further in (summary, decomposition, survival, ratios, effort):
+        with suppress(NothingToDraw):
+            others.append((draw_further.__name__, draw_further(run, wanted)))
     try:
         if has_sweep((point.noise, point.condition) for point in read_points(run, group=ALL)):
             yield from _curves(run, wanted)
@@ -115,12 +117,6 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
         if not others:
             raise
     yield from others
-
-
-def _drawn(draw: Callable[[Run, Wanted], "Picture"], run: Run, wanted: Wanted) -> "Picture | None":
-    with suppress(NothingToDraw):
-        return draw(run, wanted)
-    return None
 
 
 def _curves(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
