@@ -15,7 +15,6 @@ from ohr import extras
 from ohr.report.first_screen import ROWS
 from ohr.report.headlines import VERDICTS
 from ohr.report.html.findings import Findings
-from ohr.report.views.view import View
 
 _LEVEL = 6
 _QUICK = 2  # compression of large parts: some 15% more bytes in a third of the time
@@ -123,9 +122,9 @@ def render(
         policy=policy(nonce, served=mode == "served"),
         version=ohr.__version__,
         headings=HEADINGS,
-        shown=_shown,
-        folded=_folded,
-        manifest=_manifest,
+        shown=lambda run, key: key == "questions" or run.sections.get(key) or (key == "words" and key in run.notes),
+        folded=lambda key, place, view: place > _OPEN_TABLES.get(key, 0) or len(view.rows) > _OPEN[key],
+        manifest=lambda run: json.dumps(run.run.manifest, indent=1, ensure_ascii=False),
         verdicts=_VERDICTS,
         first_rows=ROWS,
         css=_asset(*_STYLES),
@@ -176,18 +175,6 @@ def policy(nonce: str, *, served: bool) -> str:
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data: blob:{own}; "
         f"connect-src {own.strip() or chr(39) + 'none' + chr(39)}; base-uri 'none'; form-action 'none'"
     )
-
-
-def _shown(run: Findings, key: str) -> bool:
-    return key == "questions" or bool(run.sections.get(key)) or (key == "words" and key in run.notes)
-
-
-def _folded(key: str, place: int, view: View) -> bool:
-    return place > _OPEN_TABLES.get(key, 0) or len(view.rows) > _OPEN[key]
-
-
-def _manifest(run: Findings) -> str:
-    return json.dumps(run.run.manifest, indent=1, ensure_ascii=False)
 
 
 def _template(name: str) -> Any:
