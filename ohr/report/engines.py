@@ -17,7 +17,7 @@ from ohr.results.derived.comparison import Candidate, Pair, judged
 from ohr.results.derived.losses import Loss
 from ohr.results.derived.pairs import FAILED, MOST_FAILED, cell_of, paired, silent_cells
 from ohr.results.run import Run
-from ohr.results.score_arrays import Floats, Place, ScoreTable
+from ohr.results.score_arrays import Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
 
 
@@ -44,6 +44,11 @@ class Engines:
     losses: Mapping[str, Loss]
     reference: str
     found: PagesFound | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The engines, in the order of the run."""
+        return list(dict.fromkeys(name for group in self.settings.values() for name in group))
 
 
 def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines | None:
@@ -113,11 +118,10 @@ def _unjudged(run: Run, losses: Sequence[Loss], pairs: Sequence[Pair]) -> set[st
 def matrix(engines: Engines, scored: str) -> View:
     """Return the scores as a table: a line for each engine, a column for each noise, pages found, and seconds."""
     best = {rounded(loss.clean) for loss in engines.losses.values()}
-    names = list(dict.fromkeys(name for group in engines.settings.values() for name in group))
     found = engines.found
     first_noise, first_group = next(iter(engines.settings.items()))
     rows = []
-    for name in names:
+    for name in engines.names:
         row: dict[str, str] = {"engine": name}
         for noise, group in engines.settings.items():
             row[noise] = _cell(engines, group.get(name, ""))
@@ -150,14 +154,13 @@ def _cell(engines: Engines, condition: str) -> str:
 
 def pick(engines: Engines) -> str:
     """Return in a sentence which engine to take: one that is shown to lose less somewhere, and nowhere more."""
-    names = list(dict.fromkeys(name for group in engines.settings.values() for name in group))
-    able = [name for name in names if name not in engines.failed]
+    able = [name for name in engines.names if name not in engines.failed]
     failed = f" {named(engines.failed)} cannot be judged: too much failed." if engines.failed else ""
     if len(able) < 2:
         return failed.strip()
     if not engines.pairs:
         return f"No engine can be compared with another: too much failed on both sides together.{failed}"
-    wins = {name: _wins(engines, name) for name in names}
+    wins = _wins(engines)
     beaten = {loser for won in wins.values() for _, loser, _ in won}
     unbeaten = [name for name in able if name not in beaten and wins[name]]
     if unbeaten:
@@ -201,17 +204,16 @@ def _interval(pair: Pair) -> str:
     return f"[95% interval {ends(low, high, shown=pair.shown)}{holds_for(pair.found.among)}]"
 
 
-def _wins(engines: Engines, name: str) -> list[tuple[str, str, Pair]]:
-    """Return where an engine is shown to score more: the noise, the engine that scores less, and their comparison."""
-    wins = []
+def _wins(engines: Engines) -> dict[str, list[tuple[str, str, Pair]]]:
+    """Return where each engine is shown to score more: the noise, the engine that scores less, and their comparison."""
+    wins: dict[str, list[tuple[str, str, Pair]]] = {name: [] for name in engines.names}
     for noise, group in engines.settings.items():
         by_condition = {condition: engine for engine, condition in group.items()}
         for pair in engines.pairs:
             sides = by_condition.get(pair.first.condition), by_condition.get(pair.second.condition)
-            if pair.shown and name in sides and None not in sides:
-                winner, loser = sides if pair.found.difference.mean > 0 else sides[::-1]
-                if winner == name and loser is not None:
-                    wins.append((noise, loser, pair))
+            winner, loser = sides if pair.found.difference.mean > 0 else sides[::-1]
+            if pair.shown and winner is not None and loser is not None:
+                wins[winner].append((noise, loser, pair))
     return wins
 
 
@@ -246,17 +248,15 @@ def engine_pairs(run: Run, lead: Loss | None) -> Sequence[Pair]:
     part = table.questions.part("evidence_source", ALL)
     places = _places(table, lead, {condition for engines in settings.values() for condition in engines.values()})
     metric = (lead.metric if lead else run.headlines[next(iter(places.values())).stage]) if places else ""
-    values: dict[str, Floats] = {}
     candidates = []
     for engines in settings.values():
         conditions = [condition for condition in engines.values() if condition in places]
         cells = {condition: table.read(places[condition]).only([metric]) for condition in conditions}
-        values |= {condition: cell.values[0][part.places] for condition, cell in cells.items()}
         for first, second in combinations(conditions, 2):
             failed = cells[first].failed[0][part.places] | cells[second].failed[0][part.places]
             sides = places[first], places[second]
             answered = not any(cell_of(side) in silent for side in sides)
-            scores = paired(values[first], values[second])
+            scores = paired(*(cells[side].values[0][part.places] for side in (first, second)))
             if not np.isnan(scores).all():
                 candidates.append(Candidate("", *sides, metric, scores, failed, answered))
     return judged(candidates, part.clusters, run.choices.margin) if candidates else ()
@@ -266,7 +266,6 @@ def _places(table: ScoreTable, lead: Loss | None, conditions: set[str]) -> dict[
     """Find a pipeline's cell for each condition: the lead's, or the first one of the last stage."""
     stage = lead.stage if lead else next((name for name in reversed(STAGES) if table.of_stage(name)), "")
     places = [place for place in table.of_stage(stage) if place.condition in conditions]
-    pipeline = (
-        tuple(getattr(lead, name) or None for name in PARTS) if lead else places[0].pipeline[1:] if places else ()
-    )
+    first = places[0].pipeline[1:] if places else ()
+    pipeline = tuple(getattr(lead, name) or None for name in PARTS) if lead else first
     return {place.condition: place for place in places if place.pipeline[1:] == pipeline}
