@@ -15,6 +15,7 @@ from ohr import extras
 from ohr.report.first_screen import ROWS
 from ohr.report.headlines import VERDICTS
 from ohr.report.html.findings import Findings
+from ohr.report.views.view import View
 
 _LEVEL = 6
 _QUICK = 2  # compression of large parts: some 15% more bytes in a third of the time
@@ -123,7 +124,7 @@ def render(
         version=ohr.__version__,
         headings=HEADINGS,
         shown=lambda run, key: key == "questions" or run.sections.get(key) or (key == "words" and key in run.notes),
-        folded=lambda key, place, view: place > _OPEN_TABLES.get(key, 0) or len(view.rows) > _OPEN[key],
+        folded=_folded,
         manifest=lambda run: json.dumps(run.run.manifest, indent=1, ensure_ascii=False),
         verdicts=_VERDICTS,
         first_rows=ROWS,
@@ -175,6 +176,10 @@ def policy(nonce: str, *, served: bool) -> str:
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data: blob:{own}; "
         f"connect-src {own.strip() or chr(39) + 'none' + chr(39)}; base-uri 'none'; form-action 'none'"
     )
+
+
+def _folded(key: str, place: int, view: View) -> bool:
+    return place > _OPEN_TABLES.get(key, 0) or len(view.rows) > _OPEN[key]
 
 
 def _template(name: str) -> Any:
