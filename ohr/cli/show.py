@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ohr.cli.display.console import say, say_json, say_table, say_views
-from ohr.cli.display.shown import show_analysis
 from ohr.cli.options import RUNS, AsJson, Details, RunsFolder
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def show(
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
     from ohr.cli.display.screen import print_summary, print_tables
-    from ohr.cli.display.shown import Wanted, show_question, show_questions
+    from ohr.cli.display.shown import Wanted, show_analysis, show_question, show_questions
     from ohr.cli.runs import open_run
     from ohr.report.views.score_tables import rows_by
     from ohr.report.views.sections import for_screen

@@ -1,10 +1,9 @@
 """Panels, curves and marks of a figure, read from the tables of a run; nothing here draws."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import isnan, nan
-from types import MappingProxyType
 from typing import Literal
 
 from ohr.errors import DataError
@@ -225,11 +224,6 @@ def spanned(values: Sequence[int], thing: str = "") -> str:
     return f"{low:,}–{most}" if low < high else most
 
 
-Doses = Mapping[str, Sequence[float]]
-"""Condition to where it is on the x axis: the dose of each replicate."""
-Criticals = Mapping[tuple[str, ...], float]
-"""Critical values of curves, by the columns that name a curve."""
-
 _CURVE = ("stage", "noise", "chunker", "retriever", "generator", "metric", "group")
 
 
@@ -250,7 +244,9 @@ def read_panels(run: Run, axis: Axis, metric: str | None = None, columns: Sequen
     is_one = set(columns) == set(COLUMNS) and sizes.count(0) == len(sizes) - 2 and sizes.count(sizes[-1]) == 2
     points = by_group[ALL] if is_one else [point for points in by_group.values() for point in points]
     if axis == "condition":
-        doses: Doses = {condition: [float(place)] for place, condition in enumerate(read_conditions(run))}
+        doses: Mapping[str, Sequence[float]] = {
+            condition: [float(place)] for place, condition in enumerate(read_conditions(run))
+        }
     else:
         drawn: dict[str, list[float]] = defaultdict(list)
         for row in run.rows("doses", ["condition", axis]):
@@ -323,50 +319,44 @@ def read_conditions(run: Run) -> dict[str, str]:
 
 def panels(
     points: Sequence[Point],
-    doses: Doses,
+    doses: Mapping[str, Sequence[float]],
     axis: Axis,
     rows: Mapping[str, str],
-    criticals: Criticals = MappingProxyType({}),
-    labels: Mapping[str, str] = MappingProxyType({}),
+    criticals: Mapping[tuple[str, ...], float],
+    labels: Mapping[str, str],
 ) -> list[Panel]:
     """Arrange points in panels, row by row and group by group.
 
     Args:
-        doses: of its conditions.
+        doses: of each condition those of its replicates, which are where it is on the x axis.
         axis: which dose they are.
         rows: row to the metric that it shows.
-        criticals: critical values of the curves.
+        criticals: critical values of the curves, by the columns that name a curve.
         labels: of agents, by name.
     """
     several = len({point.chunker for point in points if point.chunker}) > 1
-    arranged = []
-    for row, metric in rows.items():
-        for group in COLUMNS:
-            key = (stage_of(row), metric, group)
-            chosen = [point for point in points if (point.stage, point.metric, point.group) == key]
-            if curves := _curves(chosen, doses, axis, several, criticals, labels):
-                arranged.append(Panel(row, group, metric, curves))
-    return arranged
-
-
-def _curves(
-    points: Iterable[Point],
-    doses: Doses,
-    axis: Axis,
-    several_chunkers: bool,
-    criticals: Criticals,
-    labels: Mapping[str, str],
-) -> tuple[Curve, ...]:
-    found: dict[tuple[str, str, System], list[Mark]] = defaultdict(list)
-    wide: dict[tuple[str, str, System], float] = {}
+    placed: dict[tuple[str, str, str], list[tuple[System, Mark]]] = defaultdict(list)
     for point in points:
         mark = _mark(point, doses.get(point.condition, ()), axis)
         if not (isnan(mark.x) or isnan(mark.mean)):
-            system = System.of(point, labels, chunker=several_chunkers)
-            found[point.noise, point.noise_type, system].append(mark)
-            named = tuple(getattr(point, name) for name in _CURVE)
-            wide[point.noise, point.noise_type, system] = criticals.get(named, nan)
-    curves = [Curve(*of, tuple(sorted(marks, key=lambda mark: mark.x)), wide[of]) for of, marks in found.items()]
+            system = System.of(point, labels, chunker=several)
+            placed[point.stage, point.metric, point.group].append((system, mark))
+    return [
+        Panel(row, group, metric, _curves(marks, criticals))
+        for row, metric in rows.items()
+        for group in COLUMNS
+        if (marks := placed.get((stage_of(row), metric, group)))
+    ]
+
+
+def _curves(placed: Sequence[tuple[System, Mark]], criticals: Mapping[tuple[str, ...], float]) -> tuple[Curve, ...]:
+    by_curve: dict[tuple[str, str, System], list[Mark]] = defaultdict(list)
+    wide: dict[tuple[str, str, System], float] = {}
+    for system, mark in placed:
+        of = mark.point.noise, mark.point.noise_type, system
+        by_curve[of].append(mark)
+        wide[of] = criticals.get(tuple(getattr(mark.point, name) for name in _CURVE), nan)
+    curves = [Curve(*of, tuple(sorted(marks, key=lambda mark: mark.x)), wide[of]) for of, marks in by_curve.items()]
     clean = {curve.system: curve.marks[0] for curve in reversed(curves) if curve.noise_type == "none"}
     return tuple(_from_clean(curve, clean) for curve in curves)
 

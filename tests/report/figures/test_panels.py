@@ -28,7 +28,7 @@ def arranged(tables):
         drawn, points = {}, tables.points(*rows)
         for dose in doses:
             drawn.setdefault(dose["condition"], []).append(dose[axis])
-        return panels(points, drawn, axis, metric_rows(points, tables.headline, metric), criticals or {})
+        return panels(points, drawn, axis, metric_rows(points, tables.headline, metric), criticals or {}, {})
 
     return arrange
 
