@@ -9,7 +9,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.errors import PluginError
-from ohr.models.locate import Catalog, Packaged
+from ohr.models.places import Catalog, Packaged
 from ohr.models.resident import resident
 
 MODELS = Catalog(

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from ohr import extras
 from ohr.contracts import Completion, Prompt
-from ohr.models.memory import fitting
+from ohr.models.resident import fitting
 from ohr.text.thoughts import is_mark, opened_thought
 
 Item = TypeVar("Item")

@@ -12,7 +12,7 @@ from ohr import extras
 from ohr.contracts import Completion, Conversation, Prompt, Resources, execution
 from ohr.errors import PluginError
 from ohr.keys import key
-from ohr.models.check import check_device, model_resources
+from ohr.models.places import check_device, model_resources
 
 from .gguf import loadable
 from .local_model import CHAT, LocalModel

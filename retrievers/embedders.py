@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ohr.models.locate import Catalog, Packaged
+from ohr.models.places import Catalog, Packaged
 
 Pooling = Literal["mean", "cls", "lasttoken"]
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 
 from ohr import extras
 from ohr.contracts import AnyRetriever, Resources, execution
-from ohr.models.check import check_device, model_resources
+from ohr.models.places import check_device, model_resources
 
 from .embedders import EMBEDDERS
 

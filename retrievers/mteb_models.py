@@ -14,7 +14,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, execution
 from ohr.errors import PluginError
-from ohr.models.locate import Catalog
+from ohr.models.places import Catalog
 from ohr.models.resident import resident
 
 from .embedders import EMBEDDERS

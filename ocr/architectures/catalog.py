@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ohr import extras
 from ohr.files.json_input import mapping_in
-from ohr.models.locate import Catalog
+from ohr.models.places import Catalog
 
 MODELS = Catalog(
     {

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from ohr.contracts import Block
 from ohr.markup import html
-from ohr.markup.content import Piece
-from ohr.markup.tables import Cell, Table
+from ohr.markup.tables import Cell, Piece, Table
 
 from ..formats.labels import kind_of
 

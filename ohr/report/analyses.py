@@ -18,9 +18,8 @@ from ohr.noise_files.stats import of_run
 from ohr.results.derived.agreement import agreement
 from ohr.results.derived.means import estimates
 from ohr.results.derived.survival import STEPS, pipelines, read_survival
-from ohr.results.question_arrays import Part
 from ohr.results.run import Run
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.score_arrays import CellScores, Floats, Part, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.results.tables.read_table import plain
 from ohr.statistics.estimate import Estimate

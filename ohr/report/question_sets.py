@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ohr.questions.funnel import FunnelRow, rule_name
 from ohr.questions.imports import Repair
+from ohr.questions.verification import FunnelRow, rule_name
 from ohr.report.figures.choices import USUAL, Wanted, check_formats, drawn_as, save
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.style import GREY, HUES, INK, paler

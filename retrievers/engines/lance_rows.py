@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ohr import extras
 from ohr.contracts import Chunk
 from ohr.errors import PluginError
-from ohr.models.memory import parts
+from ohr.models.resident import parts
 
 from ..vector.embedding import EmbeddingRetriever
 from ..vector.maxsim import PageVectors

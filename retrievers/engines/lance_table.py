@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ohr import extras
 from ohr.contracts import Hit
 from ohr.errors import PluginError
-from ohr.models.memory import parts
+from ohr.models.resident import parts
 
 from .hits import reported
 

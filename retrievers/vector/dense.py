@@ -9,8 +9,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import execution
 from ohr.messages.wording import counted
-from ohr.models.memory import batch_note, fitting
-from ohr.models.resident import resident
+from ohr.models.resident import batch_note, fitting, resident
 
 from ..embedders import PROMPTS, Embedder, Pooling, embedder, folder_of, unused_prompts
 from ..models import quiet_transformers

@@ -11,7 +11,7 @@ from ohr import extras
 from ohr.contracts import Chunk, Hit, Index
 from ohr.errors import PluginError
 from ohr.messages.wording import counted
-from ohr.models.memory import batch_note, fitting
+from ohr.models.resident import batch_note, fitting
 
 from ..mteb_models import MtebEncoder, MtebModel
 from ..windows import cut_off

@@ -8,7 +8,7 @@ import numpy as np
 from ohr import extras
 from ohr.contracts import Hit
 from ohr.errors import PluginError
-from ohr.models.memory import parts
+from ohr.models.resident import parts
 
 from .qdrant_requests import CollectionGone, Requests
 from .vectors import Vectors, ranked

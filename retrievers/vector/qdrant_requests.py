@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 from ohr import extras
 from ohr.errors import PluginError
 from ohr.messages.wording import shortened
-from ohr.models.chat_client import noted, refused
-from ohr.models.completions import Failure
-from ohr.models.tries import Tries
+from ohr.models.tries import Failure, Tries, noted, refused
 
 _OLDEST = (1, 10)
 """The first version of a server that answers the requests sent here (Qdrant 1.10, July 2024: the query API)."""

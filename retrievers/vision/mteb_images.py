@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, ClassVar
 
 from ohr.contracts import Hit, Image, Index, execution
-from ohr.models.memory import batch_note
+from ohr.models.resident import batch_note
 
 from ..mteb_models import MtebModel
 from ..mteb_registry import Modality

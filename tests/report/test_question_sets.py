@@ -8,8 +8,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from ohr.errors import DataError, SpecError
-from ohr.questions.funnel import Example, FunnelRow
 from ohr.questions.imports import Repair
+from ohr.questions.verification import Example, FunnelRow
 from ohr.report.exports.written_tables import markdown
 from ohr.report.figures.choices import Wanted
 from ohr.report.figures.panels import NothingToDraw

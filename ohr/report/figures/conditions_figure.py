@@ -32,9 +32,8 @@ from ohr.report.figures.style import (
     place_blocks,
     shortened,
 )
-from ohr.results.derived.losses import Loss, read_losses
+from ohr.results.derived.losses import Loss, Point, read_losses, read_points
 from ohr.results.derived.pairs import FAILED
-from ohr.results.derived.points import Point, read_points
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 from ohr.statistics.estimate import FEW

@@ -15,7 +15,7 @@ from ohr.report.figures.curves_figure import performance
 from ohr.report.figures.other_figures import decomposition, effort, ratios, survival
 from ohr.report.figures.panels import Axis, NothingToDraw, dose_axes
 from ohr.report.figures.summary_figure import summary
-from ohr.results.derived.points import has_sweep, read_points
+from ohr.results.derived.losses import has_sweep, read_points
 from ohr.results.folder.run_folder import FIGURES
 from ohr.results.folder.whole_files import damaged, listed, replaced
 from ohr.results.run import Run

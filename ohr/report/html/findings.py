@@ -16,9 +16,8 @@ from ohr.report.views.score_tables import analyses, confused, headline_rows
 from ohr.report.views.sections import SECTIONS
 from ohr.report.views.view import View
 from ohr.results.derived.decomposition import read_headlines
-from ohr.results.derived.losses import left_out
+from ohr.results.derived.losses import has_sweep, left_out
 from ohr.results.derived.pairs import FAILED
-from ohr.results.derived.points import has_sweep
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import pipeline_names

@@ -15,13 +15,21 @@ from ohr.errors import DataError, OhrError
 from ohr.files.json_input import whole_number
 from ohr.messages.wording import quoted
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.review.decisions import UNDO, Decision, add_decision, candidate_digest, decision_of, read_decisions
-from ohr.questions.review.outcome import current_decisions, remaining_decisions
-from ohr.questions.texts import Texts
+from ohr.questions.human_review import (
+    UNDO,
+    Decision,
+    add_decision,
+    candidate_digest,
+    current_decisions,
+    decision_of,
+    read_decisions,
+    remaining_decisions,
+)
+from ohr.questions.truth_texts import Texts
 from ohr.report.html.images import webp
 from ohr.report.html.report_page import html_answer, json_answer, render_review
 from ohr.serving import http
-from ohr.serving.requests import Parameters, Refusal, json_of
+from ohr.serving.http import Parameters, Refusal, json_of
 
 
 @dataclass(frozen=True, slots=True)

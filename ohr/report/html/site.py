@@ -17,7 +17,7 @@ from ohr.report.html.report_page import html_answer, json_answer, packed, render
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Run
 from ohr.serving import http
-from ohr.serving.requests import Parameters
+from ohr.serving.http import Parameters
 
 _KEPT = 4  # runs whose questions are held at once
 _MOST = 200  # questions of one answer

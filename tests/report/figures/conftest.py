@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from PIL import Image, ImageOps
 
-from ohr.results.derived.points import Point
+from ohr.results.derived.losses import Point
 from ohr.results.tables.schema import schema
 from ohr.results.tables.table_files import Tables
 

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 from ohr.benchmarks.mini import Mini
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.review.decisions import read_decisions
+from ohr.questions.human_review import read_decisions
 from ohr.report.html.review_site import PageSource, serve_review
 
 from .chromium import asking

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from ohr.errors import DataError
-from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, read_decisions
+from ohr.questions.human_review import Decision, add_decision, candidate_digest, read_decisions
 from ohr.report.html.review_site import TOKEN, PageSource, marked, serve_review
 
 from .reviewing import PAGES, SET, reviewing, text_of, token_of, verdicts
