@@ -8,12 +8,13 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ohr.cli.display.console import report
-from ohr.engine.progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress as Display
     from rich.progress import Task, TaskID
+
+    from ohr.engine.progress import Progress
 
 
 _SILENCE = 30.0  # seconds between two lines of a log: a short run writes none, an hour a page or two
@@ -32,7 +33,7 @@ _FEW = 0.05  # items a second that would be printed as 0.0
 
 
 @contextmanager
-def bars() -> Iterator[Progress]:
+def bars() -> Iterator["Progress"]:
     """Show steps while they run, all in one display; in lines when stderr is not a terminal."""
     if not sys.stderr.isatty():
         os.environ.setdefault("TQDM_DISABLE", "1")  # the bars of libraries
