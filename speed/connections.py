@@ -23,9 +23,8 @@ from ohr.benchmarks.mini import Mini
 from ohr.engine.executors.inline import Inline
 from ohr.models.resident import holding
 from ohr.questions.imports import of_question
-from ohr.report.html.review import serve_review
-from ohr.report.html.review_pages import PageSource
-from ohr.report.html.serve import Site, make_server
+from ohr.report.html.review_site import PageSource, serve_review
+from ohr.report.html.site import Site, make_server
 from ohr.runner.run import run
 from ohr.serving.api import Api
 from ohr.serving.http import Server, open_server

@@ -12,8 +12,8 @@ from pathlib import Path
 from time import perf_counter
 from urllib.request import urlopen
 
-from ohr.report.html.serve import Site, make_server
-from ohr.report.html.write import write_report
+from ohr.report.html.report_file import write_report
+from ohr.report.html.site import Site, make_server
 from ohr.results.run import Run
 from speed.made_up_run import large
 

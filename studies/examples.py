@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ohr.report.figures.summary import summary
-from ohr.report.figures.wanted import Wanted
-from ohr.report.html.write import write_report
+from ohr.report.figures.choices import Wanted
+from ohr.report.figures.summary_figure import summary
+from ohr.report.html.report_file import write_report
 from ohr.results.derived.derive import ROWS
 from ohr.results.derived.pairs import ScoredRun
 from ohr.results.folder.whole_files import listed

@@ -8,9 +8,9 @@ import pytest
 from markupsafe import escape
 
 from ohr.report.engines import engine_pairs
+from ohr.report.first_screen import summarize
 from ohr.report.headlines import kind
 from ohr.report.lead import rounded
-from ohr.report.summary import summarize, verdicts
 from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.spec.read import read_spec
@@ -58,7 +58,7 @@ def test_a_kept_run_is_of_its_spec(name: str):
 def test_a_page_begins_with_what_its_run_says(name: str):
     page = (PAGES / f"{name}.html").read_bytes()
     assert len(page) <= LARGEST
-    assert str(escape(verdicts(RUN[name]).lead)) in page.decode()  # else: python -m studies.examples
+    assert str(escape(summarize(RUN[name], advise=False).lead)) in page.decode()  # else: python -m studies.examples
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -72,7 +72,7 @@ def test_the_first_number_of_a_page_is_that_of_the_scores(page):
     (number,) = re.findall(r"cost the search \*\*(.*?)\*\*", page.read_text(encoding="utf-8"))
     (loss,) = _OF.findall(number)
     assert loss in pairs(RUN["cascade"])
-    assert "costs {} of {} points".format(*loss) in verdicts(RUN["cascade"]).lead, "as its picture says"
+    assert "costs {} of {} points".format(*loss) in summarize(RUN["cascade"], advise=False).lead, "as its picture says"
 
 
 def test_the_text_has_the_sentences_of_the_kept_runs():

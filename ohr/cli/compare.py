@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ohr.cli.display.comparison import PRINTED, Judgment, put_junit, say_judgment
 from ohr.cli.display.console import say_json
+from ohr.cli.display.judgment import PRINTED, Judgment, put_junit, say_judgment
 from ohr.cli.options import RUNS, AsJson, Clusters, Force, RunsFolder
 from ohr.errors import DataError, SpecError
 from ohr.results.derived.comparison_rules import FIGURES, Rule
@@ -143,7 +143,7 @@ def _of_runs(
     first: str, second: str, metrics: Sequence[str], group: str, margin: float | None, runs: Path
 ) -> tuple["Compared", list[str], list[str]]:
     """Compare two runs; returns also why items of theirs failed, and verdicts of the run whose conditions they are."""
-    from ohr.report.comparison import within_run
+    from ohr.report.comparison_report import within_run
     from ohr.report.headlines import failed_items
     from ohr.results.derived.comparison import compare_sides
     from ohr.results.tables.groups import GROUPS

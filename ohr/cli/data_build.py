@@ -69,8 +69,7 @@ def _complete(built: "Built", folder: Path) -> None:
     """Add the list of repairs, if there is one, and the figure of the funnel."""
     from ohr import extras
     from ohr.errors import MissingExtra
-    from ohr.report.figures.funnel import draw_funnel
-    from ohr.report.views.repairs import write_repairs
+    from ohr.report.question_sets import draw_funnel, write_repairs
 
     if faults := built.repairs:
         write_repairs(faults, folder / "repairs.csv")
@@ -93,8 +92,7 @@ def _print_estimate(made: "Estimate", *, as_json: bool) -> None:
 
 
 def _print(built: "Built", *, as_json: bool) -> None:
-    from ohr.report.views.funnel import funnel
-    from ohr.report.views.repairs import repair_counts
+    from ohr.report.question_sets import funnel, repair_counts
 
     if as_json:
         say_json(_summary(built))
@@ -159,7 +157,7 @@ _ASK_MORE = "raise `questions.asked_per_question`, or add documents; what was as
 
 def _power(built: "Built") -> None:
     from ohr.builder.write_files import DRAWS
-    from ohr.cli.display.design import print_design, read_design
+    from ohr.cli.display.plans import print_design, read_design
     from ohr.runner.power import design_of
 
     if built.questions:

@@ -13,7 +13,7 @@ from ohr.messages.wording import counted
 if TYPE_CHECKING:
     from ohr.questions.candidate import Candidate, Record
     from ohr.questions.human_review import Decision
-    from ohr.report.html.review_pages import PageSource
+    from ohr.report.html.review_site import PageSource
 
 PORT = 8573
 
@@ -71,7 +71,7 @@ def _serve(folder: Path, shown: "Sequence[Record]", reviewer: str | None, port: 
     from ohr.errors import DataError
     from ohr.questions.human_review import FILE
     from ohr.questions.verification import rule_name
-    from ohr.report.html.review import serve_review
+    from ohr.report.html.review_site import serve_review
     from ohr.serving.http import serve_until_interrupted
 
     extras.require("jinja2", "report")
@@ -111,7 +111,7 @@ def _pages(folder: Path) -> "PageSource":
     from ohr.files import pdf
     from ohr.files.built_set import page_digest, read_set
     from ohr.files.ohrbench_json import read_document
-    from ohr.report.html.review_pages import PageSource
+    from ohr.report.html.review_site import PageSource
 
     names, built = _set_names(folder), read_set(folder)
 

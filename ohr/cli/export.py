@@ -151,10 +151,8 @@ def _chosen(table: str | None, wanted: "Wanted") -> "Wanted":
 
 def _written(form: str, run: "Run", table: str | None, wanted: "Wanted") -> str:
     """Return one table of numbers as text, or the tables of a section of the report."""
-    from ohr.report.exports.latex import latex
-    from ohr.report.exports.markdown import markdown
     from ohr.report.exports.paper import paper_table
-    from ohr.report.exports.summary_csv import summary_csv, views_csv
+    from ohr.report.exports.written_tables import latex, markdown, summary_csv, views_csv
     from ohr.report.views.sections import section
 
     if form == "csv" and table is None:
@@ -188,8 +186,8 @@ def _folders(
     note: Note,
 ) -> None:
     """Write what needs a folder of files."""
-    from ohr.report.exports.answers import export_answers, read_back
-    from ohr.report.exports.trec import export_trec
+    from ohr.report.exports.answer_export import export_answers, read_back
+    from ohr.report.exports.trec_export import export_trec
     from ohr.results.page_texts import export_texts
 
     if texts is not None:

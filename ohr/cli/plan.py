@@ -24,7 +24,7 @@ from ohr.cli.options import (
 from ohr.messages.wording import counted, sized
 
 if TYPE_CHECKING:
-    from ohr.cli.display.design import Planned
+    from ohr.cli.display.plans import Planned
     from ohr.runner.plan import Plan
     from ohr.spec.model import Spec
 
@@ -51,7 +51,7 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Show a run's work that is left, and the loss that it can detect."""
-    from ohr.cli.display.design import read_design
+    from ohr.cli.display.plans import read_design
     from ohr.cli.runs import open_run
     from ohr.runner import plan as study
     from ohr.spec.read import read_spec
@@ -67,8 +67,7 @@ def plan(
 
 
 def _print(read: "Spec", made: "Plan", planned: "Planned", processes: int) -> None:
-    from ohr.cli.display.design import print_design
-    from ohr.cli.display.planned_costs import print_costs
+    from ohr.cli.display.plans import print_costs, print_design
 
     stages = ", ".join(f"{count} {stage}" for stage, count in made.cells.items())
     say(f"{read.name}: {sized(made.documents, made.documents_asked, made.questions)}")

@@ -69,9 +69,8 @@ def plot(
     Where a noise has several levels, these are curves; otherwise the conditions side by side. Fonts are embedded.
     """
     from ohr.cli.runs import open_run
+    from ohr.report.figures.choices import USUAL, Wanted
     from ohr.report.figures.drawing import draw
-    from ohr.report.figures.saving import USUAL
-    from ohr.report.figures.wanted import Wanted
 
     opened = open_run(run, runs)
     wanted = Wanted(x.value if x else None, metric, _split(columns), style.value, width, joint)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ohr.cli.display.comparison import grouping, say_pairs
 from ohr.cli.display.console import say, say_first, say_json, say_view
+from ohr.cli.display.judgment import grouping, say_pairs
 from ohr.cli.options import AsJson, Clusters, Force
 from ohr.messages.wording import counted
 
@@ -46,7 +46,7 @@ def hits(
 
     A topic of the qrels that a run misses scores 0, as with trec_eval's option -c.
     """
-    from ohr.report.comparison import plain
+    from ohr.report.comparison_report import plain
     from ohr.report.views import hits as views
     from ohr.results.derived.ranked_runs import compare_hits, read_hits
     from ohr.results.folder.replace import refuse, written

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ohr.cli.display.analysis import show_analysis
 from ohr.cli.display.console import say, say_json, say_table, say_views
 from ohr.cli.options import RUNS, AsJson, Details, RunsFolder
 
@@ -67,11 +66,10 @@ def show(
     The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
-    from ohr.cli.display.losses import print_summary, print_tables
-    from ohr.cli.display.questions import Wanted, show_questions
-    from ohr.cli.display.transcript import show_question
+    from ohr.cli.display.screen import print_summary, print_tables
+    from ohr.cli.display.shown import Wanted, show_analysis, show_question, show_questions
     from ohr.cli.runs import open_run
-    from ohr.report.views.scores import rows_by
+    from ohr.report.views.score_tables import rows_by
     from ohr.report.views.sections import for_screen
 
     opened = open_run(run, runs)
@@ -103,7 +101,7 @@ def show(
 
 
 def _print_means(run: "Run", rows: "Sequence[Row]", by: str) -> None:
-    from ohr.report.views.scores import means_by
+    from ohr.report.views.score_tables import means_by
 
     say(f"scored by the protocol {run.manifest['protocol']['name']}")
     for stage in dict.fromkeys(row["stage"] for row in rows):

@@ -25,7 +25,7 @@ def view(
     """
     from ohr import extras
     from ohr.errors import DataError
-    from ohr.report.html.serve import Site, make_server
+    from ohr.report.html.site import Site, make_server
     from ohr.serving.http import serve_until_interrupted
 
     extras.require("jinja2", "report")

@@ -31,16 +31,12 @@ def side_by_side(run: Run) -> View | None:
             line = scores.setdefault(row["condition"], {"points": row["condition"]})
             line[_name(run, row)] = rounded(row["mean"])
     effort = run.once(run.rows_if_any("effort", stage="overall"))
-    lines = [*scores.values(), *_efforts(run, effort)]
+    tokens = {"points": "tokens a question"} | _means(run, effort, lambda row: row["tokens_in"] + row["tokens_out"])
+    seconds = {"points": "seconds a question"} | _means(run, effort, lambda row: row["seconds"])
+    lines = [*scores.values(), *(line for line in (tokens, seconds) if len(line) > 1)]
     order = sorted(names, key=lambda name: not names[name])
     shown = [{"points": line["points"], **{name: line.get(name, "") for name in order}} for line in lines]
     return View.of("Agent or single search?", "Points of answers end to end, and means for each question.", shown)
-
-
-def _efforts(run: Run, effort: Sequence[Row]) -> list[dict[str, str]]:
-    tokens = {"points": "tokens a question"} | _means(run, effort, lambda row: row["tokens_in"] + row["tokens_out"])
-    seconds = {"points": "seconds a question"} | _means(run, effort, lambda row: row["seconds"])
-    return [line for line in (tokens, seconds) if len(line) > 1]
 
 
 def _means(run: Run, effort: Sequence[Row], value: Callable[[Row], float]) -> dict[str, str]:
@@ -85,7 +81,6 @@ def _weight(row: Row) -> tuple[bool, bool, float, float]:
 
 
 def _lacks(row: Row, measure: str) -> bool:
-    """Report whether a measure of either side is undefined."""
     return any(isnan(row[f"{measure}_{side}"]) for side in ("agent", "single"))
 
 

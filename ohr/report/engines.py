@@ -11,14 +11,13 @@ import numpy as np
 from ohr.messages.wording import counted, named
 from ohr.report.engine_settings import PLAIN, page_seconds, read_settings
 from ohr.report.headlines import ACTIVITY, holds_for
-from ohr.report.lead import PARTS, ends, in_points, rounded
-from ohr.report.pages_found import PagesFound, read_pages_found
+from ohr.report.lead import PARTS, PagesFound, ends, in_points, read_pages_found, rounded
 from ohr.report.views.view import View
 from ohr.results.derived.comparison import Candidate, Pair, judged
 from ohr.results.derived.losses import Loss
 from ohr.results.derived.pairs import FAILED, MOST_FAILED, cell_of, paired, silent_cells
 from ohr.results.run import Run
-from ohr.results.score_arrays import Floats, Place, ScoreTable
+from ohr.results.score_arrays import Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
 
 
@@ -46,6 +45,11 @@ class Engines:
     reference: str
     found: PagesFound | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """The engines, in the order of the run."""
+        return list(dict.fromkeys(name for group in self.settings.values() for name in group))
+
 
 def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines | None:
     """Compare the engines of a run in one pipeline; None where no two read the same pages.
@@ -53,7 +57,6 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
     A folder of results that is a copy of the clean text is no engine.
 
     Args:
-        run: to read.
         losses: of its headline metrics.
         lead: of the pipeline and stage; without one, the first pipeline of the last stage.
 
@@ -63,7 +66,8 @@ def read_engines(run: Run, losses: Sequence[Loss], lead: Loss | None) -> Engines
     pairs = engine_pairs(run, lead)
     if not pairs:
         return None
-    here = [loss for loss in losses if _is_same_pipeline(loss, pairs[0].first)]
+    stage, parts = pairs[0].first.stage, [getattr(pairs[0].first, part) or "" for part in PARTS]
+    here = [loss for loss in losses if loss.stage == stage and [getattr(loss, part) for part in PARTS] == parts]
     settings = _compared(read_settings(run), pairs)
     if not settings:
         return None
@@ -111,18 +115,13 @@ def _unjudged(run: Run, losses: Sequence[Loss], pairs: Sequence[Pair]) -> set[st
     return {condition for condition, is_unjudged in unjudged.items() if is_unjudged}
 
 
-def _is_same_pipeline(loss: Loss, place: Place) -> bool:
-    return loss.stage == place.stage and all(getattr(loss, part) == (getattr(place, part) or "") for part in PARTS)
-
-
 def matrix(engines: Engines, scored: str) -> View:
     """Return the scores as a table: a line for each engine, a column for each noise, pages found, and seconds."""
     best = {rounded(loss.clean) for loss in engines.losses.values()}
-    names = list(dict.fromkeys(name for group in engines.settings.values() for name in group))
     found = engines.found
     first_noise, first_group = next(iter(engines.settings.items()))
     rows = []
-    for name in names:
+    for name in engines.names:
         row: dict[str, str] = {"engine": name}
         for noise, group in engines.settings.items():
             row[noise] = _cell(engines, group.get(name, ""))
@@ -155,14 +154,13 @@ def _cell(engines: Engines, condition: str) -> str:
 
 def pick(engines: Engines) -> str:
     """Return in a sentence which engine to take: one that is shown to lose less somewhere, and nowhere more."""
-    names = list(dict.fromkeys(name for group in engines.settings.values() for name in group))
-    able = [name for name in names if name not in engines.failed]
+    able = [name for name in engines.names if name not in engines.failed]
     failed = f" {named(engines.failed)} cannot be judged: too much failed." if engines.failed else ""
     if len(able) < 2:
         return failed.strip()
     if not engines.pairs:
         return f"No engine can be compared with another: too much failed on both sides together.{failed}"
-    wins = {name: _wins(engines, name) for name in names}
+    wins = _wins(engines)
     beaten = {loser for won in wins.values() for _, loser, _ in won}
     unbeaten = [name for name in able if name not in beaten and wins[name]]
     if unbeaten:
@@ -206,17 +204,16 @@ def _interval(pair: Pair) -> str:
     return f"[95% interval {ends(low, high, shown=pair.shown)}{holds_for(pair.found.among)}]"
 
 
-def _wins(engines: Engines, name: str) -> list[tuple[str, str, Pair]]:
-    """Return where an engine is shown to score more: the noise, the engine that scores less, and their comparison."""
-    wins = []
+def _wins(engines: Engines) -> dict[str, list[tuple[str, str, Pair]]]:
+    """Return where each engine is shown to score more: the noise, the engine that scores less, and their comparison."""
+    wins: dict[str, list[tuple[str, str, Pair]]] = {name: [] for name in engines.names}
     for noise, group in engines.settings.items():
         by_condition = {condition: engine for engine, condition in group.items()}
         for pair in engines.pairs:
             sides = by_condition.get(pair.first.condition), by_condition.get(pair.second.condition)
-            if pair.shown and name in sides and None not in sides:
-                winner, loser = sides if pair.found.difference.mean > 0 else sides[::-1]
-                if winner == name and loser is not None:
-                    wins.append((noise, loser, pair))
+            winner, loser = sides if pair.found.difference.mean > 0 else sides[::-1]
+            if pair.shown and winner is not None and loser is not None:
+                wins[winner].append((noise, loser, pair))
     return wins
 
 
@@ -240,7 +237,6 @@ def engine_pairs(run: Run, lead: Loss | None) -> Sequence[Pair]:
     """Compare the conditions that differ in their OCR engine only, in one pipeline; all pairs are judged together.
 
     Args:
-        run: to read.
         lead: of the pipeline and stage; without one, the first pipeline of the last stage.
 
     Raises:
@@ -252,17 +248,15 @@ def engine_pairs(run: Run, lead: Loss | None) -> Sequence[Pair]:
     part = table.questions.part("evidence_source", ALL)
     places = _places(table, lead, {condition for engines in settings.values() for condition in engines.values()})
     metric = (lead.metric if lead else run.headlines[next(iter(places.values())).stage]) if places else ""
-    values: dict[str, Floats] = {}
     candidates = []
     for engines in settings.values():
         conditions = [condition for condition in engines.values() if condition in places]
         cells = {condition: table.read(places[condition]).only([metric]) for condition in conditions}
-        values |= {condition: cell.values[0][part.places] for condition, cell in cells.items()}
         for first, second in combinations(conditions, 2):
             failed = cells[first].failed[0][part.places] | cells[second].failed[0][part.places]
             sides = places[first], places[second]
             answered = not any(cell_of(side) in silent for side in sides)
-            scores = paired(values[first], values[second])
+            scores = paired(*(cells[side].values[0][part.places] for side in (first, second)))
             if not np.isnan(scores).all():
                 candidates.append(Candidate("", *sides, metric, scores, failed, answered))
     return judged(candidates, part.clusters, run.choices.margin) if candidates else ()
@@ -272,7 +266,6 @@ def _places(table: ScoreTable, lead: Loss | None, conditions: set[str]) -> dict[
     """Find a pipeline's cell for each condition: the lead's, or the first one of the last stage."""
     stage = lead.stage if lead else next((name for name in reversed(STAGES) if table.of_stage(name)), "")
     places = [place for place in table.of_stage(stage) if place.condition in conditions]
-    pipeline = (
-        tuple(getattr(lead, name) or None for name in PARTS) if lead else places[0].pipeline[1:] if places else ()
-    )
+    first = places[0].pipeline[1:] if places else ()
+    pipeline = tuple(getattr(lead, name) or None for name in PARTS) if lead else first
     return {place.condition: place for place in places if place.pipeline[1:] == pipeline}

@@ -44,7 +44,7 @@ def headline(run: Run) -> list[str]:
         DataError: a table is missing or damaged.
     """
     losses = distinctive(read_losses(run))
-    found = _failures(run.manifest, losses)
+    found = [*what_failed(run.manifest), *why_not_judged(losses)]
     if not losses:
         return [*found, f"This run cannot show a cost of noise: {lacking(run)[0]}."]
     found += findings(losses, run.reference)
@@ -73,11 +73,6 @@ def findings(losses: Sequence[Loss], reference: str = "clean text") -> list[str]
     for loss in losses:
         groups.setdefault((loss.stage, loss.metric), []).append(loss)
     return [line for group in groups.values() for line in _stage(group, reference)]
-
-
-def _failures(manifest: Mapping[str, Any], losses: Sequence[Loss]) -> list[str]:
-    """Return what failed, why, and what helps; nothing where nothing did."""
-    return [*what_failed(manifest), *why_not_judged(losses)]
 
 
 def has_crashed(loss: Loss) -> bool:
@@ -127,7 +122,6 @@ def failed_items(manifest: Mapping[str, Any]) -> str:
 
 
 def _stage(losses: Sequence[Loss], reference: str) -> list[str]:
-    """Describe one metric of a stage: how many comparisons show a loss, and the largest one."""
     what = f"{ACTIVITY[losses[0].stage].capitalize()} ({METRICS.get(losses[0].metric, losses[0].metric)})"
     judged = [loss for loss in losses if loss.verdict not in (FAILED, FLOOR)]
     if judged and all(loss.verdict == "" for loss in judged):
@@ -158,17 +152,13 @@ def counts(losses: Sequence[Loss], reference: str = "clean text") -> str:
         )
     many = "none" if not shown else "all" if shown == total else f"{shown}"
     first = f"{many}{' of' if shown < total else ''} {total} comparisons with {reference} "
-    first += f"{'shows a loss' if shown < 2 else 'show a loss'} ({_together(losses)}"
+    first += f"{'shows a loss' if shown < 2 else 'show a loss'} (judged together by Holm's method"
+    if len({(loss.chunker, loss.retriever, loss.generator) for loss in losses}) > 1:
+        first += ", for each pipeline by itself"  # no other pipeline makes them harder to show
     alone = sum(loss.verdict in ("worse", "small") and loss.lost > 0 for loss in losses)
     by_itself = f"; {alone} {'does' if alone == 1 else 'do'} by {'itself' if alone == 1 else 'themselves'}"
     first += f"{by_itself if alone > shown else ''})"
     return ", ".join([first, *(f"{count} {one if count == 1 else several}" for count, one, several in others)])
-
-
-def _together(losses: Sequence[Loss]) -> str:
-    """Return how comparisons are judged: those of one pipeline together, so that no other makes them harder to show."""
-    pipelines = {(loss.chunker, loss.retriever, loss.generator) for loss in losses}
-    return f"judged together by Holm's method{', for each pipeline by itself' if len(pipelines) > 1 else ''}"
 
 
 def kind(loss: Loss) -> str:

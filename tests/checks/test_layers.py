@@ -22,7 +22,7 @@ def test_every_import_of_ohr_is_seen(tmp_path):
     found = {(item.module, item.target) for item in imports(tmp_path)}
     assert ("ohr.noise.formatting", "ohr.noise.formatting.page_words") in found  # a relative one
     assert ("ohr.noise.formatting", "ohr.text.edits") in found  # from ohr.text import edits
-    assert ("ohr.report.figures.curves", "ohr.report.figures.data") in found
+    assert ("ohr.report.figures.curves_figure", "ohr.report.figures.panels") in found
     assert ("ohr.steps.documents.placement", "bm25s.stopwords") in found  # one inside a method
 
 
@@ -57,7 +57,7 @@ REGISTRY = "the core sees a family only through the registry"
             "from ohr.engine.run import run",
             "questions imports only the dataset, metrics and shared packages",
         ),
-        ("ohr/cli/a.py", "from ohr.report.figures.curves import draw", ""),
+        ("ohr/cli/a.py", "from ohr.report.figures.curves_figure import draw", ""),
     ],
 )
 def test_a_wrong_import_is_reported(tmp_path, file, line, reason):

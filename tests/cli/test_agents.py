@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.report.html.questions import QuestionList
+from ohr.report.html.question_list import QuestionList
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
@@ -114,8 +114,8 @@ def test_the_effort_of_a_question_is_beside_its_score(folder):
 
 
 def test_figures_say_what_agents_look_at(folder, tmp_path):
-    from ohr.report.figures.data import read_panels
     from ohr.report.figures.drawing import draw
+    from ohr.report.figures.panels import read_panels
 
     names = {path.name for path in draw(Run(folder), formats=["svg"], out=tmp_path)}
     assert {"effort.svg", "performance.svg"} <= names
@@ -125,9 +125,9 @@ def test_figures_say_what_agents_look_at(folder, tmp_path):
 
 
 def test_a_run_without_agents_has_no_figure_of_effort(there):
-    from ohr.report.figures.effort import effort
+    from ohr.report.figures.choices import Wanted
+    from ohr.report.figures.other_figures import effort
     from ohr.report.figures.panels import NothingToDraw
-    from ohr.report.figures.wanted import Wanted
 
     with pytest.raises(NothingToDraw, match="no agents"):
         effort(Run(next((there / "runs" / "small").glob("*-*"))), Wanted())

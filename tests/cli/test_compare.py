@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ohr.cli.display.comparison import say_pairs
+from ohr.cli.display.judgment import say_pairs
 from ohr.results.derived.comparison import Side, compare_sides
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows

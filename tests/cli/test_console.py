@@ -10,7 +10,7 @@ from ohr.cli.display.console import as_lines, fits, grouped, say_first, say_json
 from ohr.cli.display.progress import Bars, Lines, _display, bars, pace
 from ohr.engine.ledger import Failure
 from ohr.engine.progress import counting
-from ohr.report.views.scores import curve
+from ohr.report.views.score_tables import curve
 from ohr.report.views.view import Interval
 from ohr.results.derived.losses import Point
 

@@ -19,7 +19,7 @@ from ohr.questions.human_review import Decision, add_decision, candidate_digest,
 from ohr.questions.imports import of_question
 from ohr.questions.set_files import record
 from ohr.questions.verification import verify
-from ohr.report.html.review import TOKEN
+from ohr.report.html.review_site import TOKEN
 from ohr.serving import http as serving_http
 
 from ..conftest import serving

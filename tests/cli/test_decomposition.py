@@ -2,7 +2,7 @@
 
 import json
 
-from ohr.report.views.losses import QUANTITIES, _by_stage
+from ohr.report.views.loss_tables import QUANTITIES, _by_stage
 
 WORDS = ("small.yaml", "--set", "decompose=true", "--set", "evaluate=[retrieval]")
 

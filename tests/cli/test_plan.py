@@ -4,7 +4,7 @@ from math import ceil, inf
 
 import pytest
 
-from ohr.cli.display.design import enough_sentence
+from ohr.cli.display.plans import enough_sentence
 from ohr.messages.wording import ranged
 from ohr.runner.power import Design, Enough
 from ohr.statistics.planning import Range

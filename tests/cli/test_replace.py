@@ -130,7 +130,7 @@ def test_a_report_in_the_folder_of_its_run_is_written_again(place, ohr):
 
 
 def test_the_data_of_a_report_is_replaced_until_something_else_is_among_it(place, ohr, monkeypatch):
-    monkeypatch.setattr("ohr.report.html.write._EMBEDDED", 0)  # as if there were much
+    monkeypatch.setattr("ohr.report.html.report_file._EMBEDDED", 0)  # as if there were much
     command = ("report", "small", "--images", 0, "--out", place / "out.html")
     for _ in range(2):
         assert ohr(*command).stdout.split() == [str(place / "out.html"), str(place / "out-data")]

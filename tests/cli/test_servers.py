@@ -11,8 +11,8 @@ from time import monotonic
 import pytest
 
 from ohr.cli.view import _progress
-from ohr.report.html.review import TOKEN, serve_review
-from ohr.report.html.serve import Site, make_server
+from ohr.report.html.review_site import TOKEN, serve_review
+from ohr.report.html.site import Site, make_server
 from ohr.serving import http as serving_http
 
 from ..conftest import serving

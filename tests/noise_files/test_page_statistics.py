@@ -14,7 +14,7 @@ from ohr.noise_files import page_statistics as statistics
 from ohr.noise_files.stats import of_run
 from ohr.report.analyses import ANALYSES, report_data
 from ohr.report.html.findings import read_findings
-from ohr.report.html.write import write_report
+from ohr.report.html.report_file import write_report
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_columns, read_rows
 from ohr.runner.run import run

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ohr.report.engines import read_engines
-from ohr.report.summary import headline_losses, summarize
-from ohr.report.verdict_cells import cell
+from ohr.report.first_screen import cell, headline_losses, summarize
 
 from ..results.conftest import RunTables
 from ..results.test_summary import add, bases, engines, finished, halved

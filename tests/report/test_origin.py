@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from ohr.report.views.origin import provenance
+from ohr.report.views.sections import provenance
 
 DIGITS = "0123456789abcdef0123456789abcdef01234567"
 

@@ -19,16 +19,13 @@ from typer.testing import CliRunner
 
 from ohr import load_run
 from ohr.cli.app import app
-from ohr.report.exports.latex import latex
-from ohr.report.exports.markdown import markdown
-from ohr.report.exports.summary_csv import views_csv
-from ohr.report.figures.conditions import read_sections
+from ohr.report.exports.written_tables import latex, markdown, views_csv
+from ohr.report.figures.conditions_figure import read_sections
+from ohr.report.first_screen import summarize
 from ohr.report.headlines import ACTIVITY
-from ohr.report.leaderboard.runs import run_leaderboards
-from ohr.report.summary import summarize
-from ohr.report.views.boards import leaderboard
-from ohr.report.views.losses import losses_by_pipeline
-from ohr.report.views.scores import curve, curve_points, means_by, rows_by
+from ohr.report.leaderboard.standings import leaderboard, run_leaderboards
+from ohr.report.views.loss_tables import losses_by_pipeline
+from ohr.report.views.score_tables import curve, curve_points, means_by, rows_by
 from ohr.report.views.view import Interval
 from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run

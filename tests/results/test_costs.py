@@ -8,9 +8,9 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.prices import Price
-from ohr.report.exports.summary_csv import views_csv
-from ohr.report.html.page import _folded
-from ohr.report.views.money import engines, per_question, spending
+from ohr.report.exports.written_tables import views_csv
+from ohr.report.html.report_page import _folded
+from ohr.report.views.effort_and_money import engines, per_question, spending
 from ohr.report.views.view import Amount, View
 from ohr.results.derived.costs import _unshown, read_costs
 from ohr.results.derived.engine_costs import read_engine_costs, without_a_peer

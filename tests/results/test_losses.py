@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy
 
-from ohr.report.analyses.robustness import robustness
+from ohr.report.analyses import robustness
 from ohr.report.headlines import counts, headline
 from ohr.results.derived.derive import derive
 from ohr.results.derived.losses import distinctive, has_sweep, left_out, read_losses, read_points

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.cli.display.losses import print_summary
+from ohr.cli.display.screen import print_summary
 from ohr.messages.wording import ranged
 from ohr.report.engines import read_engines
 from ohr.report.figures.panels import NothingToDraw
+from ohr.report.first_screen import ROWS, headline_losses, summarize
 from ohr.report.headlines import headline
 from ohr.report.lead import in_points, rounded
-from ohr.report.summary import ROWS, headline_losses, summarize
 from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
@@ -586,8 +586,8 @@ def test_the_legend_names_what_is_drawn_and_all_stages_have_one_scale(runs):
 
 def test_the_figure_has_the_lead_and_a_panel_for_each_stage(many, tmp_path):
     pytest.importorskip("matplotlib")
-    from ohr.report.figures.summary import summary
-    from ohr.report.figures.wanted import Wanted
+    from ohr.report.figures.choices import Wanted
+    from ohr.report.figures.summary_figure import summary
 
     figure = summary(many, Wanted())
     assert " ".join(figure.texts[0].get_text().split()) == summarize(many).lead

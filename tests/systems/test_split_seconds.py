@@ -8,9 +8,9 @@ import pytest
 from ohr.contracts import SystemReply
 from ohr.errors import DataError
 from ohr.files.handed_over import DIGEST, QUESTIONS, digest
-from ohr.report.figures.effort import effort as effort_figure
-from ohr.report.figures.wanted import Wanted
-from ohr.report.views.agents import effort as effort_view
+from ohr.report.figures.choices import Wanted
+from ohr.report.figures.other_figures import effort as effort_figure
+from ohr.report.views.effort_and_money import effort as effort_view
 from ohr.results.run import Run
 from ohr.systems.files import Files
 from ohr.systems.given_replies import as_reply

@@ -8,8 +8,7 @@ from ohr.cli.display.console import say, say_first, say_table, say_view
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.report.leaderboard.answers import AnswerScore
-    from ohr.report.leaderboard.context_scores import ContextScore
+    from ohr.report.leaderboard.answers import AnswerScore, ContextScore
     from ohr.report.leaderboard.standings import Leaderboard
     from ohr.results.derived.means import Breakdown
     from ohr.statistics.estimate import Estimate
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def print_answers(found: "AnswerScore") -> None:
     """Print the scores of a file of answers."""
-    from ohr.report.leaderboard.file_benchmark import FILE
+    from ohr.report.leaderboard.answers import FILE
     from ohr.results.tables.groups import TRAITS
 
     total = found.given + len(found.missing) + len(found.errors)
@@ -55,7 +54,6 @@ def print_answers(found: "AnswerScore") -> None:
 
 
 def _print_contexts(found: "ContextScore") -> None:
-    """Print the scores of what was retrieved, and where it was found."""
     trait = "evidence_source" if found.located else "domain"
     print_means(found.scores, {}, "retrieval, {}, x 100", (trait,), "missing")
     if found.located:
@@ -92,7 +90,7 @@ def with_interval(estimate: "Estimate", *, is_share: bool = True) -> str:
 
 def print_leaderboards(boards: "Sequence[Leaderboard]") -> None:
     """Print tables of published scores with own rows."""
-    from ohr.report.views.boards import leaderboard
+    from ohr.report.leaderboard.standings import leaderboard
 
     for view in leaderboard(boards):
         say()

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from ohr.spec.model import Spec
 
 
-_DETAILS = 500
-"""Questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two."""
+_DETAILS = 500  # questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two
 
 
 def carry_out(
@@ -41,6 +40,8 @@ def carry_out(
     tags: Mapping[str, str] | None = None,
 ) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
+    from ohr.results.derived.losses import read_losses
+    from ohr.results.derived.pairs import FAILED
     from ohr.results.folder.tags_and_prices import change_tags
     from ohr.results.run import Run
     from ohr.runner.run import run as run_spec
@@ -58,19 +59,10 @@ def carry_out(
     run = Run.finished(finished.folder)
     figures = figures_of(run) if draw else []
     page = report_of(run, trust_plugins, again=finished.fresh or finished.repriced) if write else None
-    if as_json:
-        _print_json(finished, run, figures, page, seconds)
-    else:
-        (_print_details if details else _print)(finished, run, figures, page, seconds)
-    if finished.ledger.failures or _has_failed(run):
+    show = _print_json if as_json else _print_details if details else _print
+    show(finished, run, figures, page, seconds)
+    if finished.ledger.failures or any(loss.verdict == FAILED for loss in read_losses(run)):
         raise typer.Exit(1)
-
-
-def _has_failed(run: "Run") -> bool:
-    from ohr.results.derived.losses import read_losses
-    from ohr.results.derived.pairs import FAILED
-
-    return any(loss.verdict == FAILED for loss in read_losses(run))
 
 
 def figures_of(run: "Run") -> list[Path]:
@@ -88,7 +80,7 @@ def figures_of(run: "Run") -> list[Path]:
 def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
     """Write a run's report, `again` where it is there already; without jinja2 there is none."""
     from ohr.errors import OhrError
-    from ohr.report.html.write import REPORT, write_report
+    from ohr.report.html.report_file import REPORT, write_report
 
     path = run.folder / REPORT
     try:
@@ -101,7 +93,7 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
 
 
 def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.cli.display.losses import WIDTH, print_summary, wrapped
+    from ohr.cli.display.screen import WIDTH, print_summary, wrapped
 
     closing = wrapped(_done(finished, seconds))
     if warnings := run.manifest["warnings"]:
@@ -122,10 +114,11 @@ def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path
 def _print_details(
     finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float
 ) -> None:
-    from ohr.cli.display.losses import print_tables
+    from ohr.cli.display.screen import print_tables
 
     print_tables(run)
-    _print_failures(finished, run)
+    for line in [*_failed(finished, most=10), *_absent(run)]:
+        say(line)
     say(_done(finished, seconds))
     say_first("figures:", [str(path) for path in figures])
     say(f"results: {finished.folder}")
@@ -133,13 +126,7 @@ def _print_details(
         say(f"report:  {page}")
 
 
-def _print_failures(finished: "Finished", run: "Run") -> None:
-    for line in [*_failed(finished, most=10), *_absent(run)]:
-        say(line)
-
-
 def _failed(finished: "Finished", most: int = 3) -> list[str]:
-    """List the first reasons why items failed."""
     failures = finished.ledger.failures
     return first_of(f"failed items: {len(failures)} (questions that need them score 0)", as_lines(failures), most)
 
@@ -164,8 +151,8 @@ def _done(finished: "Finished", seconds: float) -> str:
 
 
 def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
-    from ohr.report.summary import summarize
-    from ohr.report.views.scores import curve_points
+    from ohr.report.first_screen import summarize
+    from ohr.report.views.score_tables import curve_points
 
     ledger = finished.ledger
     say_json(

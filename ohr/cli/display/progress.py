@@ -8,16 +8,16 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ohr.cli.display.console import report
-from ohr.engine.progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress as Display
     from rich.progress import Task, TaskID
 
+    from ohr.engine.progress import Progress
 
-_SILENCE = 30.0
-"""Seconds between two lines of a log: a short run writes none, an hour a page or two."""
+
+_SILENCE = 30.0  # seconds between two lines of a log: a short run writes none, an hour a page or two
 
 
 _SLOW = ("reading pages", "reading documents", "answering", "running agents", "asking systems", "replies in batches")
@@ -29,12 +29,11 @@ def pace(rate: float) -> str:
     return f"{1 / rate:,.0f} s each" if 0 < rate < _FEW else f"{rate:.1f}/s"
 
 
-_FEW = 0.05
-"""Items a second that would be printed as 0.0."""
+_FEW = 0.05  # items a second that would be printed as 0.0
 
 
 @contextmanager
-def bars() -> Iterator[Progress]:
+def bars() -> Iterator["Progress"]:
     """Show steps while they run, all in one display; in lines when stderr is not a terminal."""
     if not sys.stderr.isatty():
         os.environ.setdefault("TQDM_DISABLE", "1")  # the bars of libraries
@@ -86,10 +85,6 @@ def _place(task: "Task") -> int:
     return _SLOW.index(phase) if phase in _SLOW else len(_SLOW)
 
 
-def _is_slow(task: "Task") -> bool:
-    return _place(task) < len(_SLOW)
-
-
 def _display() -> "Display":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, TextColumn, TimeRemainingColumn
@@ -106,7 +101,7 @@ def _display() -> "Display":
         """Time left; none of a phase that waits for slow work, whose own pace says nothing."""
 
         def render(self, task: "Task") -> Text:
-            waits = not _is_slow(task) and any(map(_is_slow, display.tasks))
+            waits = _place(task) == len(_SLOW) and any(_place(other) < len(_SLOW) for other in display.tasks)
             return Text() if waits else super().render(task)
 
     class SlowFirst(Display):

@@ -84,7 +84,6 @@ def paper_table(run: Run, wanted: Wanted) -> View:
 
 
 def _rows(run: Run, wanted: Wanted) -> list[dict[str, Any]]:
-    """Read the rows of the summary that are shown, in the order of stages and of the run."""
     scored = run.page_headline
     # the text itself is shown where it is asked for, by its stage or by a metric that only it has
     stages = ("page", *STAGES) if scored and (wanted.stage == "page" or wanted.metric) else STAGES
@@ -222,7 +221,6 @@ def _title(name: str, wanted: Wanted) -> str:
 
 
 def _notes(rows: Sequence[Row], wanted: Wanted, lone: Mapping[str, str]) -> Iterable[str]:
-    """List what all scores share, and how to read a cell."""
     whole = [row for row in rows if row["by"] == "evidence_source" and row["group"] == ALL]
     counts = [_range(row[name] for row in whole) for name in ("n", "documents")]
     things = [

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ohr import extras
 from ohr.errors import DataError
-from ohr.report.exports.plain import one_line
-from ohr.report.html.write import REPORT
+from ohr.report.exports.written_tables import one_line
+from ohr.report.html.report_file import REPORT
 from ohr.results.folder.run_folder import FIGURES, MANIFEST
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
@@ -61,7 +61,6 @@ def export_mlflow(run: Run, uri: str) -> Exported:
     """Export a finished run; of one that is there already, only the tags are updated.
 
     Args:
-        run: to export.
         uri: of an MLflow tracking server or store, as for `MLFLOW_TRACKING_URI`.
 
     Raises:
@@ -118,7 +117,6 @@ def _exported(client: "MlflowClient", experiment: str, run: str) -> str | None:
 
 
 def _cells(run: Run) -> dict[Cell, list[Row]]:
-    """Read the means of each cell: over all questions, and by evidence source."""
     found: dict[Cell, list[Row]] = {}
     for row in run.rows("summary", by="evidence_source"):
         if row["stage"] in STAGES and row["n"]:

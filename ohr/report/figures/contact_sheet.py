@@ -80,14 +80,10 @@ def _band(row: Row, width: int) -> Pillow.Image:
         band.paste(Pillow.fromarray(tile.detail), (left, top + tall + 6))
         top += tall + low + 12
         for line in textwrap.wrap(" ".join(tile.text.split()), max(10, width // 6))[:lines]:
-            pen.text((left, top), _printable(line), fill=_PALE, font=font)
+            printable = line.encode("latin-1", "replace").decode("latin-1")  # the built-in font has no other letters
+            pen.text((left, top), printable, fill=_PALE, font=font)
             top += _TEXT + 2
     return band
-
-
-def _printable(line: str) -> str:
-    """Leave out characters that the built-in font does not have."""
-    return line.encode("latin-1", "replace").decode("latin-1")
 
 
 # --- a page -----------------------------------------------------------------------------------------------

@@ -2,24 +2,19 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ohr
 from ohr import extras
-from ohr.report.figures.comparison import comparison
-from ohr.report.figures.curves import performance
-from ohr.report.figures.data import dose_axes
-from ohr.report.figures.decomposition import decomposition
-from ohr.report.figures.effort import effort
-from ohr.report.figures.panels import Axis, NothingToDraw
-from ohr.report.figures.ratios import ratios
-from ohr.report.figures.saving import USUAL, check_formats, save
-from ohr.report.figures.summary import summary
-from ohr.report.figures.survival import survival
-from ohr.report.figures.wanted import Wanted
+from ohr.report.figures.choices import USUAL, Wanted, check_formats, save
+from ohr.report.figures.conditions_figure import comparison
+from ohr.report.figures.curves_figure import performance
+from ohr.report.figures.other_figures import decomposition, effort, ratios, survival
+from ohr.report.figures.panels import Axis, NothingToDraw, dose_axes
+from ohr.report.figures.summary_figure import summary
 from ohr.results.derived.losses import has_sweep, read_points
 from ohr.results.folder.run_folder import FIGURES
 from ohr.results.folder.whole_files import damaged, listed, replaced
@@ -72,7 +67,6 @@ def draw(
     figures of these too.
 
     Args:
-        run: to draw.
         wanted: what the figures show; with an x axis, only curves against it are drawn. Names of files say what
             differs from the usual choices.
         formats: `svg`, `pdf` or `png`.
@@ -110,14 +104,10 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
     if wanted.x is not None:
         yield _FILES[wanted.x], performance(run, wanted.x, wanted)
         return
-    further = {
-        "summary": summary,
-        "decomposition": decomposition,
-        "survival": survival,
-        "ratios": ratios,
-        "effort": effort,
-    }
-    others = [(name, drawn) for name, draw in further.items() if (drawn := _drawn(draw, run, wanted))]
+    others: list[tuple[str, Picture]] = []
+    for draw_further in (summary, decomposition, survival, ratios, effort):
+        with suppress(NothingToDraw):
+            others.append((draw_further.__name__, draw_further(run, wanted)))
     try:
         if has_sweep((point.noise, point.condition) for point in read_points(run, group=ALL)):
             yield from _curves(run, wanted)
@@ -127,13 +117,6 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
         if not others:
             raise
     yield from others
-
-
-def _drawn(draw: Callable[[Run, Wanted], "Picture"], run: Run, wanted: Wanted) -> "Picture | None":
-    """Draw a figure that not every run has."""
-    with suppress(NothingToDraw):
-        return draw(run, wanted)
-    return None
 
 
 def _curves(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -11,7 +11,9 @@ from matplotlib.figure import Figure
 
 from ohr.errors import SpecError
 from ohr.report.figures.style import settings
-from ohr.report.figures.wanted import Wanted
+
+if TYPE_CHECKING:
+    from ohr.report.figures.choices import Wanted
 
 DPI = {"paper": 200, "slides": 144}
 """Dots per inch of pictures: a slide of 13.3 inches has 1920."""
@@ -66,12 +68,11 @@ class Page:
         return self.height is None or (width <= self.width + 1e-9 and height <= self.height + 1e-9)
 
 
-def drawn(draw: Callable[[Page], Picture | None], wanted: Wanted) -> Picture:
+def drawn(draw: Callable[[Page], Picture | None], wanted: "Wanted") -> Picture:
     """Draw a figure with the largest type for which it has room.
 
     Args:
         draw: returns nothing where the page has not enough room.
-        wanted: the page.
 
     Raises:
         SpecError: there is too much to draw.
@@ -84,7 +85,7 @@ def drawn(draw: Callable[[Page], Picture | None], wanted: Wanted) -> Picture:
     raise SpecError("there is too much to draw for a slide; draw fewer columns, or use the style paper")
 
 
-def _pages(wanted: Wanted) -> Iterator[Page]:
+def _pages(wanted: "Wanted") -> Iterator[Page]:
     if wanted.style == "paper":
         yield Page(wanted.inches, None, 1.0, DPI["paper"])
         return

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ohr.report.figures.comparison import comparison
-from ohr.report.figures.curves import performance
-from ohr.report.figures.decomposition import decomposition
-from ohr.report.figures.effort import effort
+from ohr.report.figures.choices import Look, Wanted
+from ohr.report.figures.conditions_figure import comparison
+from ohr.report.figures.curves_figure import performance
+from ohr.report.figures.other_figures import decomposition, effort
 from ohr.report.figures.panels import Axis
-from ohr.report.figures.summary import summary
-from ohr.report.figures.wanted import Look, Wanted
+from ohr.report.figures.summary_figure import summary
 from ohr.results.run import Run
 
 if TYPE_CHECKING:

@@ -6,19 +6,98 @@ from typing import Any
 
 from ohr.errors import OhrError
 from ohr.noise_files.page_statistics import was_measured
+from ohr.report.analyses import ANALYSES
+from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds, dose_axes, read_panels
+from ohr.report.first_screen import Summary, summarize
 from ohr.report.headlines import headline as sentences
-from ohr.report.html.charts import chart_data
-from ohr.report.leaderboard.runs import run_leaderboards
-from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked, published_on
-from ohr.report.summary import Summary, summarize
-from ohr.report.views.boards import leaderboard
-from ohr.report.views.scores import analyses, confused, headline_rows
+from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked, leaderboard, published_on, run_leaderboards
+from ohr.report.views.loss_tables import QUANTITIES
+from ohr.report.views.score_tables import analyses, confused, headline_rows
 from ohr.report.views.sections import SECTIONS
 from ohr.report.views.view import View
-from ohr.results.derived.losses import left_out
+from ohr.results.derived.decomposition import read_headlines
+from ohr.results.derived.losses import has_sweep, left_out
+from ohr.results.derived.pairs import FAILED
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Row, Run
+from ohr.results.tables.groups import pipeline_names
 from ohr.spec.from_manifest import RecordedSpec
+
+
+def chart_data(run: Run, points: Sequence[Row]) -> dict[str, Any]:
+    """Return curves where some noise has several levels, else a dot for each condition and pipeline."""
+    several, labels = len({row["chunker"] for row in points if row["chunker"]}) > 1, run.agent_labels
+    found: dict[str, Any] = {"dots": [_dot(row, several, labels) for row in points]}
+    if has_sweep((row["noise"], row["condition"]) for row in points):
+        found["curves"] = {axis: panels for axis in dose_axes(run) if (panels := _panels(run, axis))}
+    found["decomposition"] = _decomposition(run)
+    classes = ANALYSES["error_classes"](run)
+    pipeline = pipeline_names(classes)
+    found["classes"] = [
+        {"label": " ".join(filter(None, (row["noise"], row["level"]))), "pipeline": pipeline(row), **row}
+        for row in classes
+    ]
+    return found
+
+
+def _dot(row: Row, several: bool, labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return the numbers of one condition and pipeline; its search has the chunker's name where there are several."""
+    agent = labels.get(row["generator"] or "")
+    search, generator = (agent, "") if agent else (row["retriever"], row["generator"] or "")
+    names = ("stage", "condition", "noise_type", "metric", "mean", "low", "high", "lost", "lost_low", "lost_high")
+    judged = {} if row["verdict"] != FAILED else dict.fromkeys(("lost", "lost_low", "lost_high"))
+    return {
+        **{name: row[name] for name in names},
+        **judged,
+        "system": [" + ".join(filter(None, (row["chunker"] if several else None, search))), generator],
+        "few": bool(row["note"]),
+    }
+
+
+def _decomposition(run: Run) -> list[dict[str, Any]]:
+    rows = read_headlines(run, own=False)
+    pipeline = pipeline_names(rows)
+    return [
+        {name: row[name] for name in ("stage", "condition", "metric", "value", "low", "high")}
+        | {"pipeline": pipeline(row), "quantity": QUANTITIES[row["quantity"]]}
+        for row in rows
+        if row["quantity"] in QUANTITIES
+    ]
+
+
+def _panels(run: Run, axis: Axis) -> list[dict[str, Any]]:
+    try:
+        return [_panel(panel) for panel in read_panels(run, axis)]
+    except NothingToDraw:
+        return []
+
+
+def _panel(panel: Panel) -> dict[str, Any]:
+    return {
+        "stage": panel.stage,
+        "group": panel.group,
+        "metric": panel.metric,
+        "marks": [
+            {
+                "x": mark.x,
+                "mean": mark.point.mean,
+                "low": mark.point.low,
+                "high": mark.point.high,
+                "few": mark.few,
+                "condition": mark.point.condition,
+                "noise": curve.noise,
+                "type": curve.noise_type,
+                "system": [curve.system.search, curve.system.generator],
+                "n": mark.point.n,
+            }
+            for curve in panel.curves
+            for mark in curve.marks
+        ],
+        "bounds": [
+            {"which": bound.which, "x": bound.x, "y": [value / 100 for value in bound.y]}
+            for bound in (*bounds(panel, "floor"), *bounds(panel, "ceiling"))
+        ],
+    }
 
 
 @dataclass(frozen=True)
@@ -26,7 +105,6 @@ class Findings:
     """The parts of a run that the page shows.
 
     Args:
-        run: that is shown.
         facts: label and value, for the top of the page.
         summary: the result in one minute.
         headline: the result in sentences, in statistical form.
@@ -53,7 +131,6 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False)
     """Read what the page shows of a finished run.
 
     Args:
-        run: to read.
         trust_plugins: run the plugin files of its spec.
         pages: measure what its pages look like, if the run has not done it.
 
@@ -97,7 +174,6 @@ def _facts(run: Run, points: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def _leaderboards(run: Run, trust_plugins: bool) -> tuple[Sequence[Leaderboard], Mapping[str, str]]:
-    """Place the run among published rows; without these, return the reason."""
     try:
         benchmark = RecordedSpec(run.manifest, run.folder / MANIFEST, trust_plugins=trust_plugins).benchmark
         boards = run_leaderboards(run, published_on(benchmark))

@@ -10,8 +10,16 @@ from ohr.errors import DataError
 from ohr.files.foreign_answers.answer_rows import AnswerRow
 from ohr.files.foreign_answers.layouts import Layout, read_foreign
 from ohr.messages.wording import counted, named, shortened
-from ohr.report.leaderboard.answers import AnswerScore, Stage, score_answers, survey_answers
-from ohr.report.leaderboard.file_benchmark import FILE, FileBenchmark, folded, ids_of
+from ohr.report.leaderboard.answers import (
+    FILE,
+    AnswerScore,
+    FileBenchmark,
+    Stage,
+    folded,
+    ids_of,
+    score_answers,
+    survey_answers,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,6 @@ def score_file(
     """Score a file of answers.
 
     Args:
-        path: the file.
         benchmark: makes the one that was chosen, or the default one.
         is_named: it was chosen; otherwise a file with accepted answers of its own is its own benchmark.
         name: of the system; by default the file's.
@@ -67,9 +74,8 @@ def score_file(
         return replace(scored, warnings=[*notes, *scored.warnings])
     if not is_named and any(row.references for row in answered.rows):
         made: Benchmark = FileBenchmark.of(answered.rows)
-        given = by_question(
-            [replace(row, id=name) for row, name in zip(answered.rows, ids_of(answered.rows), strict=True)]
-        )
+        rows = zip(answered.rows, ids_of(answered.rows), strict=True)
+        given = by_question([replace(row, id=question) for row, question in rows])
     else:
         made = benchmark()
         made.check()
@@ -83,17 +89,10 @@ def score_file(
     scored = score_answers(made, given.answers, name, stage, errors=given.errors, contexts=given.contexts)
     notes = [*answered.notes, *given.notes]
     if given.contexts is not None and scored.retrieval is None:
-        notes.append(_unscored(made))
+        has_nothing = "the file has no reference contexts" if made.kind == FILE else "no page of the benchmark has text"
+        notes.append(f"what was retrieved is not scored: {has_nothing}")
     layout_said = f"{answered.layout}, {counted(len(answered.rows), 'row')}"
     return replace(scored, layout=layout_said, warnings=[*notes, *scored.warnings])
-
-
-def _unscored(benchmark: Benchmark) -> str:
-    """Return why contexts have no scores."""
-    has_nothing = (
-        "the file has no reference contexts" if benchmark.kind == FILE else "no page of the benchmark has text"
-    )
-    return f"what was retrieved is not scored: {has_nothing}"
 
 
 def matched(rows: Sequence[AnswerRow], questions: Sequence[Question]) -> Given:

@@ -17,7 +17,6 @@ from ohr.files.names import composed
 from ohr.files.ohrbench_json import write_pages
 from ohr.messages.wording import counted, named
 from ohr.report.analyses import noise_ratios
-from ohr.report.leaderboard.runs import protocol_rows
 from ohr.report.leaderboard.standings import (
     Leaderboard,
     Row,
@@ -25,6 +24,7 @@ from ohr.report.leaderboard.standings import (
     fairly_ranked,
     leaderboards,
     protocol_boards,
+    protocol_rows,
     published_on,
 )
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
@@ -113,7 +113,6 @@ def ocr_spec(
     """Make the spec that scores a folder: the ground truth and the folder, BM25, top 2, retrieval only.
 
     Args:
-        folder: the results.
         benchmark: its keys in a spec.
         name: of the OCR system; the folder's name.
         label: the beginning of messages about the keys.
@@ -224,7 +223,6 @@ def _results(spec: Spec) -> RecordedOcr:
 
 
 def _files(spec: Spec) -> list[str]:
-    """Return the names of documents that the folder's files would have."""
     results: Any = _results(spec)  # whose fields are those of `precomputed`, which a plugin is
     if results.format != LAYOUT:
         return sorted(document.name for document in results.documents())

@@ -1,16 +1,19 @@
-"""A system's row among the published ones."""
+"""A system's row among the published ones: of a run, and of results from elsewhere; as tables for readers."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
+from typing import Any
 
 from ohr.contracts import SOURCES, Benchmark, Published, PublishedBenchmark, Tally
 from ohr.errors import OhrError
 from ohr.messages.wording import counted
+from ohr.report.views.view import Cell, Interval, View
 from ohr.results.derived.means import Breakdown
-from ohr.results.tables.groups import ALL
+from ohr.results.run import Run
+from ohr.results.tables.groups import ALL, STAGES, pipeline_names
 
 TRUTH = "Ground truth"
 """The name of the system without errors in the published tables."""
@@ -119,7 +122,7 @@ def leaderboards(
         own: rows that were measured here; their scores hold every group of `own_by`.
         own_by: the own groups: `evidence_source` and `domain` to their names.
     """
-    made = []
+    boards = []
     main = [number for number in published if number.main]
     for table in dict.fromkeys(n.table for n in main if n.stage == stage):
         numbers = [n for n in main if n.table == table]
@@ -134,8 +137,8 @@ def leaderboards(
             rows = [_over(row, groups) for row in rows]
         if groups:
             metric = next(n.metric for n in numbers if n.stage == stage)
-            made.append(Leaderboard(stage, metric, by, (*groups, last), ranked(rows, last), table))
-    return made
+            boards.append(Leaderboard(stage, metric, by, (*groups, last), ranked(rows, last), table))
+    return boards
 
 
 def column(metric: str, group: str) -> str:
@@ -155,7 +158,7 @@ def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Ro
     Args:
         own: rows that were measured here; their scores are by the name that `column` gives.
     """
-    made = []
+    boards = []
     main = [number for number in published if number.main and number.stage == stage]
     for table in dict.fromkeys(number.table for number in main):
         numbers = [number for number in main if number.table == table]
@@ -166,20 +169,19 @@ def protocol_boards(published: Sequence[Published], stage: str, own: Sequence[Ro
         headline = [name for name, number in columns.items() if number.group == ALL][-1:] or list(columns)[-1:]
         rows = ranked([*_placed(numbers), *mine], headline[0])
         plain = frozenset(name for name, number in columns.items() if number.unit == "number")
-        made.append(Leaderboard(stage, headline[0], "number", tuple(columns), rows, table, plain, _warnings(numbers)))
-    return made
+        boards.append(Leaderboard(stage, headline[0], "number", tuple(columns), rows, table, plain, _warnings(numbers)))
+    return boards
 
 
 def _warnings(numbers: Sequence[Published]) -> tuple[str, ...]:
-    """Return each reason not to compare published rows of a table, with their systems."""
     systems: dict[str, dict[str, None]] = {}
     for number in numbers:
         if number.warning:
             systems.setdefault(number.warning, {})[number.system] = None
     every = {number.system for number in numbers}
     return tuple(
-        f"{'all published rows' if every == found.keys() else ', '.join(found)}: {reason}"
-        for reason, found in systems.items()
+        f"{'all published rows' if every == named_systems.keys() else ', '.join(named_systems)}: {reason}"
+        for reason, named_systems in systems.items()
     )
 
 
@@ -196,7 +198,6 @@ def _placed(numbers: Sequence[Published]) -> Iterable[Row]:
 
 
 def _over(row: Row, groups: Sequence[str]) -> Row:
-    """Add to a row the mean of some groups, each with the same weight."""
     values = [row.scores.get(group, nan) for group in groups]
     return replace(row, scores={**row.scores, MEAN: sum(values) / len(values)})
 
@@ -224,3 +225,132 @@ def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
     setting = next(n.setting for n in numbers if n.stage == stage)
     for system, found in scores.items():
         yield Row(system, setting, found, distances.get(system, nan), own=False, is_truth=system == TRUTH)
+
+
+_COLUMNS = (
+    "stage", "condition", "noise_type", "chunker", "retriever", "generator", "metric", "by", "group", "mean", "n",
+)  # fmt: skip
+_DIVIDED = ("evidence_source", "domain")
+
+
+def run_leaderboards(run: Run, published: Sequence[Published]) -> list[Leaderboard]:
+    """Rank the conditions of a run for every stage and pipeline.
+
+    Args:
+        published: what others published for its benchmark; their rows are in the tables of their stage.
+    """
+    headline = run.headlines
+    rows = run.once(run.rows("summary", _COLUMNS))
+    pipeline = pipeline_names(rows)
+    scored = [row for row in rows if row["by"] in _DIVIDED and row["metric"] == headline.get(row["stage"])]
+    scored += _lone_domain(run, scored)
+    boards: list[Leaderboard] = []
+    for stage in ("page", *STAGES):
+        boards += protocol_boards(published, stage, protocol_rows(run, stage))
+    for stage in STAGES:
+        pipelines: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in scored:
+            if row["stage"] == stage:
+                pipelines[pipeline(row)].append(row)
+        for setting, held in pipelines.items():
+            boards += _tables(stage, headline[stage], setting, held, published)
+    return boards
+
+
+def protocol_rows(run: Run, stage: str) -> list[Row]:
+    """Return a row for each condition and pipeline of a stage, with its means and aggregates by column."""
+    scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    rows = run.once(run.rows("summary", _COLUMNS, stage=stage))
+    pipeline = pipeline_names(rows)
+    for row in rows:
+        place = row["condition"], pipeline(row)
+        counts[place] = max(counts[place], row["n"])
+        group = ALL if row["group"] == ALL else f"{row['by']}={row['group']}"
+        scores[place][column(row["metric"], group)] = row["mean"]
+    for row in run.once(run.rows_if_any("aggregates", stage=stage)):
+        scores[row["condition"], pipeline(row)][column(row["name"], ALL)] = row["value"]
+    return [
+        Row(
+            condition,
+            f"{setting or 'the text of the pages'}; {counted(counts[condition, setting], 'question')}",
+            by_column,
+        )
+        for (condition, setting), by_column in scores.items()
+    ]
+
+
+def _lone_domain(run: Run, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows by domain where all questions have one, which has no rows of its own."""
+    domains = {row["domain"] for row in run.rows("questions", ["domain"])}
+    if len(domains) != 1:
+        return []
+    (domain,) = domains
+    return [{**row, "by": "domain", "group": domain} for row in rows if row["group"] == ALL]
+
+
+def _tables(
+    stage: str, metric: str, setting: str, rows: Sequence[Mapping[str, Any]], published: Sequence[Published]
+) -> list[Leaderboard]:
+    """Rank the conditions of one pipeline; a table of its own where nothing is published for the stage."""
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        scores[row["condition"]][row["group"]] = row["mean"]
+    truths = {row["condition"] for row in rows if row["noise_type"] == "none"}
+    own = [Row(condition, setting, by_group, is_truth=condition in truths) for condition, by_group in scores.items()]
+    groups = {by: list(dict.fromkeys(row["group"] for row in rows if row["by"] == by and row["n"])) for by in _DIVIDED}
+    if placed := leaderboards(published, stage, own, groups):
+        return placed
+    sources = [group for group in groups["evidence_source"] if group not in ("multimodal", ALL)]
+    return [
+        Leaderboard(stage, metric, "evidence_source", (*(sources if sources[1:] else ()), ALL), ranked(own, ALL), "")
+    ]
+
+
+def leaderboard(boards: Iterable[Leaderboard]) -> list[View]:
+    """Arrange leaderboards, best system first."""
+    return [_view(board) for board in boards]
+
+
+def _view(board: Leaderboard) -> View:
+    own, published = ([row for row in board.rows if row.own is is_own] for is_own in (True, False))
+    settings = [list(dict.fromkeys(row.setting for row in rows)) for rows in (own, published)]
+    columns = {
+        "#": True,
+        (system := "system" if board.table else "condition"): True,
+        "setting": max(map(len, settings)) > 1,
+        "edit\ndistance": any(not isnan(row.edit_distance) for row in published),
+        **dict.fromkeys(board.groups, True),
+        "of clean": any(row.is_truth for row in own),
+    }
+    lines = [
+        {"#": str(rank) if row.ranked else "", system: row.system, "setting": row.setting}
+        | {"edit\ndistance": row.edit_distance, **{group: _score(board, row, group) for group in board.groups}}
+        | {"of clean": "" if isnan(row.of_truth) else f"{100 * row.of_truth:.0f}%"}
+        for rank, row in enumerate(board.rows, 1)
+    ]
+    title = f"{board.stage.capitalize()}: {settings[0][0]}" if own and settings[0][0] else board.stage.capitalize()
+    view = View.whole(title, " ".join(_notes(board, columns)), lines, [name for name in columns if columns[name]])
+    marked = {place for place, row in enumerate(board.rows) if row.own} if own and published else ()
+    return replace(view, marked=frozenset(marked))
+
+
+def _score(board: Leaderboard, row: Row, group: str) -> Cell:
+    value = row.scores.get(group, nan)
+    return value if group in board.numbers else Interval(value, is_share=True, digits=1)
+
+
+def _notes(board: Leaderboard, columns: Mapping[str, bool]) -> Iterator[str]:
+    by = "the benchmark's own numbers" if board.by == "number" else f"mean {board.metric} by {board.by}"
+    best = f"{by[0].upper()}{by[1:].replace('_', ' ')}, best first"
+    yield f"{best}; published rows from {board.table}; yours are marked." if board.table else f"{best}."
+    if board.table:
+        setting = next((row.setting for row in board.rows if not row.own), "")
+        if setting and not columns["setting"]:
+            yield f"Published: {setting}."
+        yield "Rows compare only where questions, retrievers and generators are the same."
+    yield from (f"Not to be compared: {warning}." for warning in board.warnings)
+    if columns["of clean"]:
+        yield "`of clean` is a row's share of the ground truth's score under its own settings."
+    if MEAN in board.groups:
+        yield "`mean` is that of the domains shown, in published rows too."

@@ -30,12 +30,8 @@ def pages(run: Run, *, grouped: bool = True) -> list[View]:
             line = lines.setdefault((row["condition"], group), {"condition": row["condition"], "group": group})
             line |= {"n": line.get("n", row["n"]), row["metric"]: Interval.of(row, is_share=True)}
     how = "Scores of the text of the pages, without any retriever, with 95% intervals over documents."
-    columns = {
-        "condition": "condition",
-        **({"group": "questions"} if grouped else {}),
-        **{n: n for n in names},
-        "n": "n",
-    }
+    groups = {"group": "questions"} if grouped else {}
+    columns = {"condition": "condition", **groups, **{name: name for name in (*names, "n")}}
     return [View.of("Pages", how, list(lines.values()), columns)] if lines else []
 
 

@@ -78,8 +78,7 @@ class Amount:
         return f"{self.value:.3g}" if abs(self.value) >= _PLAIN else f"{self.value:.2e}"
 
 
-_PLAIN = 1e-4
-"""The least amount that is written without an exponent."""
+_PLAIN = 1e-4  # the least amount that is written without an exponent
 
 Cell = str | float | bool | Interval | Amount | None
 """Text, a count, a number without an interval, a yes, a number with an interval, money, or nothing."""
@@ -155,23 +154,6 @@ class View:
         """How many columns at the left say what a row is."""
         numeric = self.numeric
         return self.labels if self.labels is not None else numeric.index(True) if True in numeric else len(numeric)
-
-    def across(self, rows: Sequence[str], columns: Sequence[str], value: str) -> "View":
-        """Arrange the cells of one column in two dimensions.
-
-        Args:
-            rows: columns whose values name a line of the new table.
-            columns: columns whose values together head a column of it.
-            value: the column whose cells it holds.
-        """
-        places = {header: place for place, header in enumerate(self.headers)}
-        lines: dict[tuple[Cell, ...], dict[str, Cell]] = {}
-        for row in self.rows:
-            about: dict[str, Cell] = {name: long(row[places[name]]) for name in rows if name in places}
-            head = " ".join(filter(None, (long(row[places[name]]) for name in columns if name in places)))
-            lines.setdefault(tuple(about.values()), about)[head] = row[places[value]]
-        names = dict.fromkeys(name for line in lines.values() for name in line)
-        return View.whole(self.title, self.how, lines.values(), names)
 
 
 def long(value: Cell) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ohr.dataset.inputs import read_inputs
-from ohr.report.figures.data import read_panels
+from ohr.report.figures.panels import read_panels
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.retrievers.lexical.bm25 import BM25

@@ -8,7 +8,7 @@ from ohr.benchmarks.mini import Mini
 from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError
 from ohr.files.foreign_answers.layouts import LAYOUTS, read_foreign, written
-from ohr.report.exports.answers import export_answers
+from ohr.report.exports.answer_export import export_answers
 from ohr.report.leaderboard.answer_files import score_file
 from ohr.results.run import Run
 from ohr.runner.run import run

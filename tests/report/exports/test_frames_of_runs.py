@@ -1,7 +1,11 @@
-"""Data frames of a run, in each library."""
+"""A finished run in Python: its figures, and its data frames in each library."""
+
+import subprocess
+import sys
 
 import pytest
 
+import ohr
 from ohr.errors import DataError, MissingExtra
 from ohr.results.derived.frames import frame, tables_of
 from ohr.results.derived.losses import read_losses
@@ -14,9 +18,12 @@ NAMES = [condition.name for condition in CONDITIONS]
 
 @pytest.mark.parametrize("table", ["summary", "scores", "questions", "losses", "texts", "hits", "failures", "doses"])
 def test_every_library_has_the_same_rows(made, table):
-    found = frame(Run(made), table, "arrow")
-    assert (frame(Run(made), table).shape, frame(Run(made), table, "polars").shape) == (found.shape, found.shape)
-    assert frame(Run(made), table, "polars").columns == list(frame(Run(made), table).columns) == found.column_names
+    arrow = frame(Run(made), table, "arrow")
+    assert (frame(Run(made), table).shape, frame(Run(made), table, "polars").shape) == (
+        arrow.shape,
+        arrow.shape,
+    )
+    assert frame(Run(made), table, "polars").columns == list(frame(Run(made), table).columns) == arrow.column_names
 
 
 def test_the_mean_of_the_scores_is_that_of_the_summary(made):
@@ -50,10 +57,12 @@ def test_polars_counts_no_undefined_number(made):
 
 
 def test_losses_are_those_of_the_cost_block(made):
-    found = frame(Run(made), "losses", group="all", metric="lcs", stage="retrieval")
-    known = {(one.condition, one.retriever): one.lost for one in read_losses(Run(made)) if one.stage == "retrieval"}
-    pairs = zip(found["condition"], found["retriever"], strict=True)
-    assert dict(zip(pairs, found["lost"], strict=True)) == known
+    losses = frame(Run(made), "losses", group="all", metric="lcs", stage="retrieval")
+    known = {
+        (loss.condition, loss.retriever): loss.lost for loss in read_losses(Run(made)) if loss.stage == "retrieval"
+    }
+    pairs = zip(losses["condition"], losses["retriever"], strict=True)
+    assert dict(zip(pairs, losses["lost"], strict=True)) == known
     assert set(frame(Run(made), "losses")["group"]) == {"all", "text", "multimodal", "table"}
 
 
@@ -72,3 +81,21 @@ def test_what_is_not_there_is_named(made, monkeypatch):
         with pytest.raises(MissingExtra, match=rf"{library} is not installed: pip install 'ohr\[{library}\]'"):
             frame(Run(made), "scores", library)
     assert frame(Run(made), "scores", "arrow").num_rows
+
+
+def test_a_run_draws_its_figures_or_says_what_it_does_not_have(made):
+    loaded = ohr.load_run(made)
+    compared, curves = loaded.plot.comparison(), loaded.plot.performance("condition", columns=["all"])
+    loss = "← gain   loss to noise (points) →"
+    assert [axes.get_xlabel() for axes in compared.axes] == ["LCS (%)", loss, "F1 (%)", loss, "F1 (%)", loss]
+    assert len(curves.axes) == 3
+    assert set(loaded.table("scores")["stage"].to_pylist()) >= {"retrieval"}
+    with pytest.raises(DataError, match="nothing to draw: no losses by stage"):
+        loaded.plot.decomposition()
+    with pytest.raises(DataError, match="this run has no metric 'rouge'; choose one of: lcs"):
+        loaded.plot.performance(metric="rouge")
+
+
+def test_importing_ohr_and_loading_a_run_imports_no_matplotlib(made):
+    code = f"import sys, ohr; ohr.load_run({str(made)!r}).plot; print('matplotlib' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"

@@ -15,12 +15,8 @@ from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.latexwalker import LatexWalker
 
 from ohr.errors import DataError
-from ohr.report.exports.latex import escaped, latex
-from ohr.report.exports.markdown import escaped as escaped_markdown
-from ohr.report.exports.markdown import markdown
 from ohr.report.exports.paper import Wanted, paper_table
-from ohr.report.exports.plain import one_line
-from ohr.report.exports.summary_csv import summary_csv
+from ohr.report.exports.written_tables import latex, latex_escaped, markdown, markdown_escaped, one_line, summary_csv
 from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
@@ -149,7 +145,7 @@ def test_a_run_without_clean_text_has_no_losses(one):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_latex_shows_a_name_and_runs_none_of_it(name):
-    written = escaped(name)
+    written = latex_escaped(name)
     assert not re.search(r"(?<!\\)[#$%&_]", written.replace("$-$", "-").replace("\\ensuremath", ""))
     assert "\n" not in written and not written.startswith(("[", "*"))
     nodes, *_ = LatexWalker(written, tolerant_parsing=False).get_latex_nodes()
@@ -191,7 +187,7 @@ def test_the_table_compiles(made, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_markdown_shows_a_name_and_makes_no_markup_of_it(name):
-    source = f"| a | b |\n| --- | --- |\n| {escaped_markdown(name)} | end |\n"
+    source = f"| a | b |\n| --- | --- |\n| {markdown_escaped(name)} | end |\n"
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(source)
     shown, end = re.findall(r"<td>(.*?)</td>", html)
     assert (unescape(shown).strip(), end) == (one_line(name).strip(), "end")

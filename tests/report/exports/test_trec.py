@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from ir_measures import RR, R, Success, nDCG
 
+from ohr.engine.executors.inline import Inline
 from ohr.errors import DataError
-from ohr.report.exports.trec import Exported, _falling, _scale, export_trec, token
+from ohr.report.exports.trec_export import Exported, _falling, _scale, export_trec, token
 from ohr.results.derived.comparison import Side, compare_sides
 from ohr.results.derived.ranked_runs import compare_hits, read_hits
 from ohr.results.run import Run
@@ -36,7 +37,8 @@ def ranks(tmp_path_factory):
     """A real run with several hits on a page, and two draws of a noise."""
     folder = tmp_path_factory.mktemp("ranks")
     (folder / "ranks.yaml").write_text(SPEC)
-    return Run.finished(run(read_spec(folder / "ranks.yaml"), store=folder / "store", runs=folder / "runs").folder)
+    spec = read_spec(folder / "ranks.yaml")
+    return Run.finished(run(spec, store=folder / "store", runs=folder / "runs", executor=Inline()).folder)
 
 
 def scored_again(out, file):

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from PIL import Image, ImageOps
 
 from ohr.results.derived.losses import Point
 from ohr.results.tables.schema import schema
@@ -92,7 +93,17 @@ def write(folder: Path, rows, doses=None) -> Path:
     return folder
 
 
+def size_with_ink_inside(file):
+    """Return the size of a picture, which has ink, and none at its edges."""
+    with Image.open(file) as image:
+        left, top, right, bottom = ImageOps.invert(image.convert("L")).getbbox()
+        assert min(left, top, image.width - right, image.height - bottom) > 0
+        return image.size
+
+
 @pytest.fixture(scope="session")
 def tables():
     """The makers of tables, for tests that cannot import this file."""
-    return SimpleNamespace(row=row, clean=clean, dose=dose, points=points, write=write, headline=HEADLINE)
+    return SimpleNamespace(
+        row=row, clean=clean, dose=dose, points=points, write=write, headline=HEADLINE, size=size_with_ink_inside
+    )

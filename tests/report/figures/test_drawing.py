@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from ohr.errors import DataError, SpecError
+from ohr.report.figures.choices import Wanted
 from ohr.report.figures.drawing import INDEX, draw, figures
-from ohr.report.figures.wanted import Wanted
 from ohr.results.run import Run
 
 pytest.importorskip("matplotlib")
@@ -92,7 +92,7 @@ import resource, sys
 from pathlib import Path
 from ohr.errors import DataError
 from ohr.report.figures.drawing import draw
-from ohr.report.figures.wanted import Wanted
+from ohr.report.figures.choices import Wanted
 from ohr.results.run import Run
 run, full, out = Run(sys.argv[1]), Run(sys.argv[2]), Path(sys.argv[3])
 draw(run, Wanted(x="r_noise", columns=("all",)), ["pdf", "svg"], out)

@@ -2,8 +2,11 @@
 
 import shutil
 from contextlib import contextmanager
+from http.client import HTTPConnection
 
 import pytest
+
+from tests.conftest import serving
 
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Debian's package chromium is not installed")
@@ -56,3 +59,19 @@ def opened(browser, address, **look):
     yield page
     assert heard == []
     context.close()
+
+
+@contextmanager
+def asking(server):
+    """Serve; yields the address, and a function from a request to the answer's status and body, or a head's length."""
+
+    def ask(path, body=None, verb="GET", **headers):
+        asked = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+        asked.request(verb if body is None else "POST", path, body=body, headers=headers)
+        answer = asked.getresponse()
+        status, content = answer.status, answer.read()
+        asked.close()
+        return status, int(answer.headers["Content-Length"]) if verb == "HEAD" else content
+
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_port}/", ask

@@ -1,15 +1,13 @@
 """A review of candidates from mini, served."""
 
-import threading
 from contextlib import contextmanager
-from http.client import HTTPConnection
 
 from ohr.benchmarks.mini import Mini
 from ohr.questions.candidate import Candidate, Evidence
 from ohr.questions.human_review import read_decisions
-from ohr.report.html.review import serve_review
-from ohr.report.html.review_pages import PageSource
+from ohr.report.html.review_site import PageSource, serve_review
 
+from .chromium import asking
 from .conftest import HOSTILE
 
 MINI = Mini(languages=("en",), max_pages=2, dpi=60)
@@ -40,22 +38,8 @@ STRANGE = Candidate("strange", f"When? {HOSTILE}", (HOSTILE,), SET[0].document, 
 @contextmanager
 def reviewing(path, candidates=SET, pages=PAGES, reviewer="ada", removed=None):
     """Serve a review; yields its address, and a function from a request to the answer's status and body."""
-    server = serve_review(candidates, pages, path, reviewer=reviewer, removed=removed)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-
-    def ask(address, body=None, **headers):
-        asked = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
-        asked.request("GET" if body is None else "POST", address, body=body, headers=headers)
-        answer = asked.getresponse()
-        status, content = answer.status, answer.read()
-        asked.close()
-        return status, content
-
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/", ask
-    finally:
-        server.shutdown()
-        server.server_close()
+    with asking(serve_review(candidates, pages, path, reviewer=reviewer, removed=removed)) as served:
+        yield served
 
 
 def token_of(ask):

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from ohr.errors import DataError
-from ohr.report.html.details import Details
-from ohr.report.html.diff import Comparison, Side, changes_of, find
+from ohr.report.html.details import Comparison, Details, Side, changes_of, find
 from ohr.report.html.findings import read_findings
-from ohr.report.html.questions import Choice, QuestionList
-from ohr.report.html.write import embedded_images, write_report
+from ohr.report.html.question_list import Choice, QuestionList
+from ohr.report.html.report_file import embedded_images, write_report
 from ohr.results.run import Run
 from speed.made_up_run import Asked, Condition, MadeUp
 

@@ -1,16 +1,15 @@
 """The page in headless Chromium: as people read it, and with texts that try to be code."""
 
-import threading
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from ohr.report.html.serve import Site, make_server
-from ohr.report.html.write import write_report
+from ohr.report.html.report_file import write_report
+from ohr.report.html.site import Site, make_server
 from ohr.results.run import Run
 
-from .chromium import CONTRAST, needs_chromium, opened
+from .chromium import CONTRAST, asking, needs_chromium, opened
 
 pytestmark = needs_chromium
 
@@ -136,7 +135,7 @@ def test_one_run_of_several_is_chosen(browser, pages):
 
 
 def test_data_beside_the_page_is_loaded_when_it_is_looked_at(browser, plain, tmp_path, monkeypatch):
-    monkeypatch.setattr("ohr.report.html.write._EMBEDDED", 1000)
+    monkeypatch.setattr("ohr.report.html.report_file._EMBEDDED", 1000)
     page, folder = write_report([Run(plain)], tmp_path / "large.html")
     assert folder.name == "large-data"
     with opened(browser, f"file://{page}") as shown:
@@ -152,14 +151,10 @@ def test_a_question_without_details_says_where_they_are(browser, plain, tmp_path
 
 
 def test_a_served_run_has_the_same_questions(browser, plain):
-    server = make_server(Site(plain.parent.parent, lambda _: []), 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    try:
-        with opened(browser, f"{address}/run/{plain.parent.name}/{plain.name}/") as page:
-            open_question(page)
-            page.wait_for_selector("dialog img")
-            assert Path(plain).name in page.locator(".eyebrow").first.inner_text()
-    finally:
-        server.shutdown()
-        server.server_close()
+    with (
+        asking(make_server(Site(plain.parent.parent, lambda _: []), 0)) as (address, _),
+        opened(browser, f"{address}run/{plain.parent.name}/{plain.name}/") as page,
+    ):
+        open_question(page)
+        page.wait_for_selector("dialog img")
+        assert Path(plain).name in page.locator(".eyebrow").first.inner_text()

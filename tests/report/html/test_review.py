@@ -7,8 +7,7 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.questions.human_review import Decision, add_decision, candidate_digest, read_decisions
-from ohr.report.html.review import TOKEN, serve_review
-from ohr.report.html.review_pages import PageSource, marked
+from ohr.report.html.review_site import TOKEN, PageSource, marked, serve_review
 
 from .reviewing import PAGES, SET, reviewing, text_of, token_of, verdicts
 

@@ -3,46 +3,32 @@
 import json
 import shutil
 import socket
-import threading
 from contextlib import contextmanager
-from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
 
 from ohr.cli.view import _progress
 from ohr.engine.progress import Quiet
-from ohr.report.html.serve import Site, make_server
+from ohr.report.html.site import Site, make_server
 from ohr.results.folder.run_folder import RunFolder
 from ohr.runner.events import EventLog
+
+from .chromium import asking
 
 
 @contextmanager
 def served(runs):
     """Serve a folder of runs; yields a function from an address to the answer's status and body."""
-    server = make_server(Site(runs, _progress), 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-
-    def get(path, host=None, verb="GET"):
-        asked = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
-        asked.request(verb, path, headers={"Host": host or f"127.0.0.1:{server.server_port}"})
-        answer = asked.getresponse()
-        body = answer.read() if verb == "GET" else int(answer.headers["Content-Length"])
-        asked.close()
-        return answer.status, body
-
-    try:
-        yield get
-    finally:
-        server.shutdown()
-        server.server_close()
+    with asking(make_server(Site(runs, _progress), 0)) as (_, ask):
+        yield ask
 
 
 @pytest.fixture(scope="module")
 def get(plain):
     """Ask the server of the plain run; an address starts at the run."""
     with served(plain.parent.parent) as ask:
-        yield lambda path, host=None: ask(f"/run/{plain.parent.name}/{plain.name}{path}", host)
+        yield lambda path, **headers: ask(f"/run/{plain.parent.name}/{plain.name}{path}", **headers)
 
 
 def test_the_head_of_a_page_says_how_long_it_is(tmp_path):
@@ -62,7 +48,7 @@ def test_connections_that_come_at_once_wait_for_their_answer(tmp_path):
 
 
 def test_only_this_machine_is_answered(get):
-    status, body = get("/0/about", host="evil.example:80")
+    status, body = get("/0/about", Host="evil.example:80")
     assert status == 403
     assert b"this machine only" in body
 

@@ -4,7 +4,7 @@ import re
 from hashlib import sha256
 from importlib.resources import files
 
-from ohr.report.html.page import _SCRIPTS, _STYLES
+from ohr.report.html.report_page import _SCRIPTS, _STYLES
 
 VENDOR = files("ohr.report.html") / "assets" / "vendor"
 

@@ -7,19 +7,25 @@ from PIL import Image
 
 from ohr.errors import DataError, PluginError, SpecError
 from ohr.report.leaderboard.ocr_results import ocr_spec, score_ocr
-from ohr.report.views.boards import leaderboard
+from ohr.report.leaderboard.standings import leaderboard
 from ohr.results.tables.read_table import read_rows
 
 pytestmark = pytest.mark.usefixtures("one_process")
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """One store: the ground truth of all tests is the same."""
+    return tmp_path_factory.mktemp("store")
+
+
 @pytest.fixture
-def score(tmp_path, keys):
-    """Score a folder; store and runs are the test's own."""
+def score(store, tmp_path, keys):
+    """Score a folder; the runs are the test's own."""
 
     def run(folder, name=None, **benchmark):
         spec = ocr_spec(folder, {**keys, **benchmark}, name)
-        return score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
+        return score_ocr(spec, store=store, runs=tmp_path / "runs", workers=1)
 
     return run
 
