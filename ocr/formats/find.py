@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from ohr.contracts import OcrFormat
 from ohr.files.names import composed, is_writable, printable
 
-from .known import FORMATS, FileKind, FormatName, sources
-from .values import Unreadable
+from .content import ending_of, is_json, pages_in, sources
+from .values import Pages, Unreadable
 
 Name = tuple[str, ...]
 """Folders and name of a result, without its ending, in one Unicode form."""
@@ -29,18 +30,36 @@ class Piece:
     """A file with a result, or a line of one.
 
     Args:
-        rank: place of its kind among those of the format; the lowest is preferred.
+        rank: place of its ending among those of the format; the lowest is preferred.
         number: of the page that it holds, as its name has it; None for a whole document.
     """
 
     path: Path
-    kind: FileKind
+    format: OcrFormat
     rank: int
     number: int | None = None
     line: int | None = None
 
     def __str__(self) -> str:
         return printable(self.path.name) + (f" line {self.line}" if self.line else "")
+
+    @property
+    def ending(self) -> str:
+        """How the names of such files end."""
+        return self.format.endings[self.rank]
+
+    def pages(self) -> Pages:
+        """Read it.
+
+        Raises:
+            Unreadable: it cannot be read, or is not as the system writes it.
+        """
+        try:
+            return pages_in(self.format, self.ending, self.path.read_bytes(), self.line)
+        except OSError as error:
+            raise Unreadable(f"not readable ({error.strerror})") from None
+        except MemoryError:
+            raise Unreadable("too large for this machine's memory") from None
 
 
 class Ambiguous(Exception):
@@ -125,7 +144,7 @@ class Index:
         yield from ((name, found) for each in (whole, pages) for name, found in each.items() if found)
 
 
-def index_of(root: Path, format: FormatName) -> Index:
+def index_of(root: Path, format: OcrFormat) -> Index:
     """Return the results in a folder; the last few are kept until a folder changes."""
     place = root.resolve(), format
     if (held := _held.get(place)) and held.is_fresh():
@@ -136,17 +155,17 @@ def index_of(root: Path, format: FormatName) -> Index:
     return made
 
 
-_held: dict[tuple[Path, FormatName], Index] = {}
+_held: dict[tuple[Path, OcrFormat], Index] = {}
 _MOST = 4
 
 
-def look(root: Path, format: FormatName) -> Index:
+def look(root: Path, format: OcrFormat) -> Index:
     """Look for results in a folder."""
-    index, known = Index(), FORMATS[format]
-    for folder, files in _folders(root, index.stamps):
+    index = Index()
+    for folder, files in folders_in(root, index.stamps):
         is_download = any(file in _DOWNLOADED for file in files)
         for file in files:
-            if kind := known.kind_of(file):
+            if ending := ending_of(format, file):
                 path = folder / file
                 parts = path.relative_to(root).parts[:-1]
                 if not is_writable("/".join((*parts, file))):
@@ -154,16 +173,20 @@ def look(root: Path, format: FormatName) -> Index:
                     continue
                 _add(
                     index,
-                    Piece(path, known.kinds[kind[0]], kind[0]),
+                    Piece(path, format, ending[0]),
                     tuple(map(composed, parts)),
-                    "" if is_download and _TASK.fullmatch(kind[1]) else composed(kind[1]),
+                    "" if is_download and _TASK.fullmatch(ending[1]) else composed(ending[1]),
                     composed(root.name),
                 )
     return index
 
 
-def _folders(root: Path, stamps: dict[str, int]) -> Iterator[tuple[Path, list[str]]]:
-    """List folders and their files in order; links are followed, hidden names are left out."""
+def folders_in(root: Path, stamps: dict[str, int] | None = None) -> Iterator[tuple[Path, list[str]]]:
+    """List folders and their files in order; links are followed, hidden names are left out.
+
+    Args:
+        stamps: gets the times of change of the folders.
+    """
     seen = set()
     for place, folders, files in os.walk(root, followlinks=True):
         here = Path(place)
@@ -172,16 +195,17 @@ def _folders(root: Path, stamps: dict[str, int]) -> Iterator[tuple[Path, list[st
             folders.clear()
             continue
         seen.add((about.st_dev, about.st_ino))
-        stamps[place] = about.st_mtime_ns
+        if stamps is not None:
+            stamps[place] = about.st_mtime_ns
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield here, sorted(name for name in files if not name.startswith("."))
 
 
 def _add(index: Index, piece: Piece, folders: Name, stem: str, home: str) -> None:
     """Add a file; one that has no name of its own is named after its folder, `home` where that is the searched one."""
-    if piece.kind.content == "lines":
+    if piece.ending.endswith(".jsonl"):
         index.stamps[str(piece.path)] = piece.path.stat().st_mtime_ns
-        for line, source in sources(piece.path.read_bytes()):
+        for line, source in sources(piece.format, piece.path.read_bytes()):
             found = replace(piece, line=line)
             if source is None:
                 index.unnamed.append(str(found))
@@ -214,8 +238,8 @@ def _are_documents(pieces: Sequence[Piece]) -> bool:
     seen = set[int]()
     for piece in pieces:
         try:
-            numbers = set(piece.kind.pages(piece.path.read_bytes(), piece.line)) if piece.kind.numbers_pages else set()
-        except (OSError, Unreadable):
+            numbers = set(piece.pages()) if piece.format.numbers_pages and is_json(piece.ending) else set()
+        except Unreadable:
             continue
         if numbers & seen:
             return True

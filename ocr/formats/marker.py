@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ohr.contracts import Block
+from ohr.contracts import Block, OcrFormat
 
 from .html import in_markdown, is_table
 from .labels import kind_of
+from .markdown import read as read_markdown
 from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
 
 _PAGE = re.compile(r"/page/(\d+)/")
@@ -19,7 +20,19 @@ _TAG = re.compile(r"<[^<>]*>")
 _ALT = re.compile(r"<img\b[^<>]*\balt=['\"]([^'\"<>]+)['\"]", re.IGNORECASE)
 
 
-def read(found: Any) -> Pages:
+class Marker(OcrFormat, kind="marker"):
+    """Marker's tree of blocks, or its Markdown."""
+
+    version = 2
+    endings = (".json", ".md")
+    ignored = ("_meta.json",)
+
+    def pages(self, content: Any) -> Pages:
+        """Read a document's JSON or Markdown."""
+        return read_markdown(content) if isinstance(content, str) else _read(content)
+
+
+def _read(found: Any) -> Pages:
     """Read the tree; a page's number is in its `id`."""
     pages = sequence(mapping(found, "the file").get("children"), "the pages")
     if not pages and "children" not in found:

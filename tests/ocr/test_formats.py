@@ -14,9 +14,10 @@ import pytest
 from ohr.contracts import Block
 from ohr.markup.page import PRESETS, Markup, page_text, tidy
 from ohr.ocr.formats import markdown
-from ohr.ocr.formats.known import FORMATS
+from ohr.ocr.formats.content import ending_of, pages_in
 from ohr.ocr.formats.labels import kind_of
 from ohr.ocr.formats.values import Unreadable
+from ohr.registry import Registry
 
 RECORDINGS = Path(__file__).parent / "recordings"
 MINERU = sorted((RECORDINGS / "mineru").glob("*.json"))
@@ -25,8 +26,9 @@ MINERU = sorted((RECORDINGS / "mineru").glob("*.json"))
 def parse(system: str, found: object, name: str = "lease.json", line: int | None = None):
     """Read a file of a system by its name."""
     content = found if isinstance(found, bytes) else json.dumps(found).encode()
-    place, _ = FORMATS[system].kind_of(name)
-    return FORMATS[system].kinds[place].pages(content, line)
+    format = Registry().load("ocr_format", system)()
+    place, _ = ending_of(format, name)
+    return pages_in(format, format.endings[place], content, line)
 
 
 def texts(pages, markup: str = "as_is"):
@@ -374,7 +376,9 @@ def test_the_layout_of_ohrbench():
 # --- broken files -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("system", [name for name in FORMATS if name not in ("markdown", "olmocr")])
+@pytest.mark.parametrize(
+    "system", [name for name in Registry().names("ocr_format") if name not in ("markdown", "olmocr")]
+)
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

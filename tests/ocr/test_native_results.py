@@ -255,7 +255,10 @@ def test_the_identity_is_that_of_the_files_and_of_how_they_are_read(tmp_path):
     write(tmp_path, **{"law/images__a.jpg": "x"})
     assert engine.identity() == before
     assert Precomputed(root=tmp_path, format="mineru", markup="ohrbench").identity() != before
-    assert Precomputed(root=tmp_path).identity().keys() == {"kind", "content"}  # as before there were formats
+    assert Precomputed(root=tmp_path, format="ohrbench").identity().keys() == {
+        "kind",
+        "content",
+    }  # as before there were formats
     mineru(tmp_path, "law/lease_content_list.json", "b")
     assert engine.identity() != before
 

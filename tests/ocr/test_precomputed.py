@@ -136,12 +136,12 @@ def test_a_missing_folder_is_reported(tmp_path):
     assert str(caught.value) == f"ocr precomputed: no such folder: {tmp_path}/no"
 
 
-def test_a_folder_without_results_is_reported(tmp_path):
+def test_a_folder_without_the_named_results_is_reported(tmp_path):
     with pytest.raises(PluginError) as caught:
-        Precomputed(root=tmp_path).check()
+        Precomputed(root=tmp_path, format="ohrbench").check()
     lacks = f"ocr precomputed: {tmp_path} holds no <domain>/<document>.json"
     assert str(caught.value) == lacks
     (tmp_path / "lease.txt").write_text("It began in 1964.")
     with pytest.raises(PluginError) as caught:
-        Precomputed(root=tmp_path).check()
+        Precomputed(root=tmp_path, format="ohrbench").check()
     assert str(caught.value) == f"{lacks}, but texts, which `format: markdown` reads"
