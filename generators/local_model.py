@@ -1,7 +1,10 @@
-"""Common parts of generators that load a model into this process."""
+"""Common parts of generators that load a model into this process; GGUF files for those that load plain weights only."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from shutil import rmtree
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -9,8 +12,10 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.errors import PluginError
+from ohr.keys import file_digest
 from ohr.models.locate import Catalog, Packaged
 from ohr.models.resident import resident
+from ohr.unfinished import unfinished
 
 MODELS = Catalog(
     {
@@ -89,3 +94,47 @@ class LocalModel(Generator):
     @abstractmethod
     def replies(self, engine: Any, prompts: Sequence[Prompt]) -> Iterator[Completion]:
         """Answer prompts with the loaded model, in order."""
+
+
+def loadable(model: str) -> str:
+    """Return a folder or hub name that transformers loads; a GGUF file is converted to plain weights once.
+
+    Reading GGUF takes half a minute each time. The plain weights stay among the hub client's assets, below `$HF_HOME`.
+    """
+    place = MODELS.location(model)
+    return str(_plain(Path(place))) if place.endswith(".gguf") else place
+
+
+def _plain(gguf: Path) -> Path:
+    extras.require("gguf", "llm")
+    assets = extras.load("huggingface_hub", "llm").cached_assets_path("ohr", "converted")
+    folder = Path(assets) / file_digest(gguf)
+    if not folder.is_dir():
+        new = unfinished(Path(assets))
+        try:
+            new.mkdir()
+            _convert(gguf, new)
+            new.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process was faster
+                raise
+        finally:
+            rmtree(new, ignore_errors=True)
+    return folder
+
+
+def _convert(gguf: Path, folder: Path) -> None:
+    torch, library = extras.load("torch", "llm"), extras.load("transformers", "llm")
+    read = library.AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
+    config = deepcopy(read.config)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    # transformers does not save a model that was read from GGUF: its weights go into a fresh one
+    plain = type(read)(config).to(torch.bfloat16)
+    unmatched = plain.load_state_dict(read.state_dict(), strict=False)
+    if absent := [name for name in unmatched.missing_keys if name != "lm_head.weight"]:  # which may be tied
+        raise PluginError(f"{gguf.name}: not converted: no weights for {absent[0]} and {len(absent) - 1} more")
+    plain.tie_weights()
+    plain.generation_config = read.generation_config
+    plain.save_pretrained(folder)
+    library.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(folder)

@@ -14,8 +14,7 @@ from ohr.errors import PluginError
 from ohr.keys import key
 from ohr.models.check import check_device, model_resources
 
-from .gguf import loadable
-from .local_model import CHAT, LocalModel
+from .local_model import CHAT, LocalModel, loadable
 from .replies import Asked, Item, Unreadable, answered, chat, completion, fitted, in_batches, templated, tokens_of
 from .turns import spoken
 

@@ -20,8 +20,16 @@ from ohr.models.memory import fitting
 from ohr.models.resident import resident
 from ohr.text.loops import repeated_tail
 
-from .architectures.catalog import ARCHITECTURES, MODELS, Architecture, model_type, prompt_of
-from .architectures.presets import GOT_TASKS, PRESETS, Preset
+from .architectures.catalog import (
+    ARCHITECTURES,
+    GOT_TASKS,
+    MODELS,
+    PRESETS,
+    Architecture,
+    Preset,
+    model_type,
+    prompt_of,
+)
 from .prompts import read_prompt_text
 from .structured import StructuredOcr
 

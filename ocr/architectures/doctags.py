@@ -8,7 +8,7 @@ from ohr.markup import html
 from ohr.markup.content import Piece
 from ohr.markup.tables import Cell, Table
 
-from ..formats.labels import kind_of
+from ..formats.values import kind_of
 
 _NAMES = (
     "text|paragraph|checkbox_selected|checkbox_unselected|title|list_item|code|formula|caption|footnote|page_header"

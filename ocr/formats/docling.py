@@ -10,9 +10,8 @@ from typing import Any
 
 from ohr.contracts import Block, OcrFormat
 
-from .labels import kind_of
 from .markdown import read as read_markdown
-from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string
+from .values import Pages, Unreadable, formula, kind_of, known, mapping, page_number, picture, sequence, string
 
 _BOXES = {"checkbox_selected": "x", "checkbox_unselected": " "}
 _WHOLE = ("picture", "chart", "table", "document_index", "inline")

@@ -15,8 +15,19 @@ from ohr.contracts import Block, BlockKind, OcrFormat
 from ohr.messages.wording import counted, named
 
 from . import values
-from .labels import LABELS
-from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, table, without_gaps
+from .values import (
+    LABELS,
+    Pages,
+    Unreadable,
+    formula,
+    known,
+    mapping,
+    page_number,
+    picture,
+    sequence,
+    table,
+    without_gaps,
+)
 
 _log = logging.getLogger(__name__)
 _KINDS: Mapping[str, BlockKind] = {**LABELS, "discarded": "footer", "abandon": "footer", "ref_text": "list"}

@@ -5,10 +5,9 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind, OcrFormat
 
-from .labels import LABELS
 from .markdown import page as page_of_markdown
 from .markdown import read as read_markdown
-from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
+from .values import LABELS, Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
 
 _KINDS: Mapping[str, BlockKind] = {**LABELS, "seal": "image", "number": "page_number"}
 

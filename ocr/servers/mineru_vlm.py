@@ -19,8 +19,7 @@ from ohr.models.chat_server import check_key, key_header, key_of
 from ohr.models.reach import without_connection
 from ohr.models.resident import resident
 
-from ..formats.labels import kind_of
-from ..formats.values import formula, table
+from ..formats.values import formula, kind_of, table
 from ..structured import StructuredOcr
 
 _AROUND = re.compile(r".+_(?=caption$|footnote$)|_block$")

@@ -23,11 +23,9 @@ from ohr.parts import part_identity
 
 from ..hybrid import joined, reciprocal_ranks
 from ..vector.embedding import EmbeddingRetriever, query_vectors
-from ..vector.token_vectors import TokenEmbedder, query_token_vectors
+from ..vector.maxsim import TokenEmbedder, query_token_vectors
 from .hits import first_hits, reported, spaced
-from .lance_rows import indexes, rows
-from .lance_settings import LanceSettings
-from .lance_table import Table, check_uri, connected, whole, write
+from .lance_table import LanceSettings, Table, check_uri, connected, indexes, rows, whole, write
 
 _TRAINING = 256
 """Rows that an approximate index is trained on at least, as for FAISS."""

@@ -19,8 +19,7 @@ from ..embedders import folder_of, unused_prompts
 from ..models import ModelRetriever, quiet_transformers
 from ..ranking import best
 from ..windows import cut_off
-from .maxsim import PageVectors
-from .token_vectors import TokenEmbedder
+from .maxsim import PageVectors, TokenEmbedder
 from .vectors import Vectors
 
 _QUERIES = 128  # queries whose scores of all chunks are held at once

@@ -25,8 +25,7 @@ from ohr.parts import TextRetrieverPart
 
 from ..nested import JoinedRetriever
 from .embedding import EmbeddingRetriever, query_vectors
-from .qdrant_engine import Engine, Graph
-from .qdrant_requests import CollectionGone, opened
+from .qdrant_engine import CollectionGone, Engine, Graph, opened
 from .vectors import Vectors
 
 _BLOCK = 1 << 14  # vectors that are looked at at once

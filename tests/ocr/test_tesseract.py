@@ -6,13 +6,14 @@ import sys
 import numpy as np
 import pytest
 
-from ohr.ocr import leptonica
+from ohr.ocr import tesseract
 from ohr.ocr.tesseract import Tesseract
 
 READ = """
 import cv2, numpy as np
 from ohr.benchmarks.mini import Mini
 from ohr.noise.image.rotation import Rotation
+from ohr.ocr import tesseract
 from ohr.ocr.tesseract import Tesseract
 
 mini = Mini(languages=("en",), dpi=200)
@@ -23,7 +24,7 @@ turned = Rotation(severity=0.5).perturb(small, [], np.random.default_rng(0)).ima
 {before}
 print(Tesseract().recognise([turned])[0].text)
 """
-AS_IT_WAS = "from ohr.ocr import leptonica; leptonica.keep_messages = lambda: None"
+AS_IT_WAS = "from ohr.ocr import tesseract; tesseract.keep_messages = lambda: None"
 
 
 def read(before=""):
@@ -47,14 +48,12 @@ def test_what_leptonica_says_before_an_error_is_part_of_it(monkeypatch):
 
     class Failing:
         def SetImageBytes(self, *_):
-            leptonica._keep(b"Error in pixCreate: pix data too large\n")
+            tesseract._keep(b"Error in pixCreate: pix data too large\n")
             raise RuntimeError("Failed to recognize")
 
-    from ohr.ocr.tesseract import _read
-
-    read = _read(Failing(), np.full((40, 40, 3), 255, dtype=np.uint8), 150)
+    read = tesseract._read(Failing(), np.full((40, 40, 3), 255, dtype=np.uint8), 150)
     assert read.error == "Failed to recognize; Error in pixCreate: pix data too large"
-    assert leptonica.messages() == ""
+    assert tesseract.messages() == ""
 
 
 @pytest.mark.parametrize("shape", [(20, 40_000, 3), (40_000, 20, 3)])

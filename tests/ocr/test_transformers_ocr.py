@@ -11,8 +11,7 @@ from ohr.errors import MissingExtra, OhrError, PluginError
 from ohr.keys import identity
 from ohr.models.resident import holding, in_memory, resident
 from ohr.ocr.architectures import doctags
-from ohr.ocr.architectures.catalog import ARCHITECTURES, MODELS
-from ohr.ocr.architectures.presets import PRESETS
+from ohr.ocr.architectures.catalog import ARCHITECTURES, MODELS, PRESETS
 from ohr.ocr.transformers_ocr import TransformersOcr
 from ohr.testing import check_ocr
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from ohr.contracts import Chunk, Index
 from ohr.retrievers.vector.embedding import EmbeddingRetriever
-from ohr.retrievers.vector.maxsim import PageVectors
-from ohr.retrievers.vector.token_vectors import TokenEmbedder
+from ohr.retrievers.vector.maxsim import PageVectors, TokenEmbedder
 
 DIM = 16
 

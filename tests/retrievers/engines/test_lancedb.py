@@ -319,7 +319,7 @@ class TestUri:
 
     def test_a_half_written_table_is_written_again(self, tmp_path, monkeypatch):
         retriever, uri = lance(uri=str(tmp_path)), str(tmp_path)
-        monkeypatch.setattr("ohr.retrievers.engines.lance_rows._ROWS", 40)
+        monkeypatch.setattr("ohr.retrievers.engines.lance_table._ROWS", 40)
         vectors_of = Drawn.vectors
 
         def dies(self, corpus):

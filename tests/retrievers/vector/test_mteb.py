@@ -13,11 +13,9 @@ from ohr.keys import identity
 from ohr.models.resident import in_memory, release
 from ohr.registry import Registry
 from ohr.retrievers.embedders import folder_of
-from ohr.retrievers.mteb_models import _encoded
-from ohr.retrievers.mteb_registry import model_meta
+from ohr.retrievers.mteb import Mteb, _encoded, model_meta
 from ohr.retrievers.vector.dense import Dense
 from ohr.retrievers.vector.embedding import query_vectors
-from ohr.retrievers.vector.mteb import Mteb
 from ohr.testing import indexed
 
 from .test_dense import chunks

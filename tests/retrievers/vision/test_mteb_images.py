@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from ohr.errors import PluginError
-from ohr.retrievers.vision.mteb_images import MtebImages
+from ohr.retrievers.mteb import MtebImages
 
 
 def pages():
