@@ -20,13 +20,10 @@ from ohr.models.locate import Catalog
 from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
 
-from .embedders import EMBEDDERS
-from .models import ModelRetriever, TrustRemoteCode, quiet_transformers
-from .vector.embedding import EmbeddingRetriever
+from .embedders import EMBEDDERS, ModelRetriever, TrustRemoteCode, cut_off, quiet_transformers
 from .vector.maxsim import PageVectors
-from .vector.vectors import Vectors, index_vectors, search_vectors
+from .vector.vectors import EmbeddingRetriever, Vectors, index_vectors, search_vectors
 from .vision.retriever import PageEmbedder, embed_pages, embed_queries
-from .windows import cut_off
 
 Modality = Literal["text", "image"]
 _IMAGE_TASK = "VidoreDocVQARetrieval"

@@ -18,8 +18,8 @@ from ohr.models.memory import parts
 from ohr.parts import TextRetrieverPart
 
 from ..lexical.words import WordRetriever
-from ..vector.embedding import EmbeddingRetriever
 from ..vector.maxsim import PageVectors, TokenEmbedder
+from ..vector.vectors import EmbeddingRetriever
 from .hits import reported, spaced
 
 IndexKind = Literal["exact", "ivf_flat", "ivf_sq", "ivf_pq", "ivf_rq", "hnsw_flat", "hnsw_sq", "hnsw_pq"]

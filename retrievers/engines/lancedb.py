@@ -22,8 +22,8 @@ from ohr.messages.wording import counted
 from ohr.parts import part_identity
 
 from ..hybrid import joined, reciprocal_ranks
-from ..vector.embedding import EmbeddingRetriever, query_vectors
 from ..vector.maxsim import TokenEmbedder, query_token_vectors
+from ..vector.vectors import EmbeddingRetriever, query_vectors
 from .hits import first_hits, reported, spaced
 from .lance_table import LanceSettings, Table, check_uri, connected, indexes, rows, whole, write
 

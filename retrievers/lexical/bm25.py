@@ -16,7 +16,7 @@ from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, Retriever
 from ohr.text.porter import stem
 
-from ..ranking import best
+from ..scores import best
 from .postings import WordCounts, postings, rankings
 from .words import STOPWORDS, Lexical, different_words, ohrbench_words
 

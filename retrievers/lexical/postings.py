@@ -10,8 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ohr.contracts import Hit, Index
 
-from ..ranking import best
-from ..spill import gathered, writable
+from ..scores import best, gathered, writable
 
 _BLOCK = 1 << 22  # words that are counted at once: about 200 MB
 

@@ -15,10 +15,8 @@ from ohr.errors import PluginError
 from ohr.models.memory import parts
 from ohr.models.resident import resident
 
-from ..embedders import folder_of, unused_prompts
-from ..models import ModelRetriever, quiet_transformers
-from ..ranking import best
-from ..windows import cut_off
+from ..embedders import ModelRetriever, cut_off, folder_of, quiet_transformers, unused_prompts
+from ..scores import best
 from .maxsim import PageVectors, TokenEmbedder
 from .vectors import Vectors
 

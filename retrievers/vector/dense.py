@@ -12,11 +12,8 @@ from ohr.messages.wording import counted
 from ohr.models.memory import batch_note, fitting
 from ohr.models.resident import resident
 
-from ..embedders import PROMPTS, Embedder, Pooling, embedder, folder_of, unused_prompts
-from ..models import quiet_transformers
-from ..windows import cut_off
-from .embedding import EmbeddingRetriever
-from .vectors import Vectors
+from ..embedders import PROMPTS, Embedder, Pooling, cut_off, embedder, folder_of, quiet_transformers, unused_prompts
+from .vectors import EmbeddingRetriever, Vectors
 
 
 class Dense(EmbeddingRetriever, kind="dense"):

@@ -23,10 +23,9 @@ from ohr.models.chat_server import check_key, key_of
 from ohr.models.tries import Tries
 from ohr.parts import TextRetrieverPart
 
-from ..nested import JoinedRetriever
-from .embedding import EmbeddingRetriever, query_vectors
+from ..hybrid import JoinedRetriever
 from .qdrant_engine import CollectionGone, Engine, Graph, opened
-from .vectors import Vectors
+from .vectors import EmbeddingRetriever, Vectors, query_vectors
 
 _BLOCK = 1 << 14  # vectors that are looked at at once
 _PROBES = 200  # vectors that are searched for among the others to measure recall

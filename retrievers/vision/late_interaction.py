@@ -15,8 +15,7 @@ from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 from ohr.models.resident import resident
 
-from ..embedders import folder_of, looks_local
-from ..models import quiet_transformers
+from ..embedders import folder_of, looks_local, quiet_transformers
 from ..vector.maxsim import PageVectors
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 

@@ -9,8 +9,8 @@ import pytest
 
 from ohr.contracts import Conversation, Picture, Prompt, Turn
 from ohr.files.lazy import Made
-from ohr.generators.transformers import Transformers
-from ohr.generators.transformers_vision import TransformersVision
+from ohr.generators import transformers
+from ohr.generators.transformers import Transformers, TransformersVision
 
 PAGES = [np.full((300, 200, 3), shade, dtype=np.uint8) for shade in (0, 90, 255)]
 PAGE = Picture((("law/lease", 0),))
@@ -139,15 +139,14 @@ def test_pictures_are_in_several_turns_and_in_any_order(see):
 
 
 def test_the_order_of_pictures_and_texts_reaches_the_model(see, monkeypatch):
-    from ohr.generators import transformers_vision
 
-    sent, processed = [], transformers_vision._processed
+    sent, processed = [], transformers._processed
 
     def spied(engine, texts, images):
         sent.append((texts, [image.getpixel((0, 0))[0] for image in images]))
         return processed(engine, texts, images)
 
-    monkeypatch.setattr(transformers_vision, "_processed", spied)
+    monkeypatch.setattr(transformers, "_processed", spied)
     asked = talk(("user", "one", PAGE, "", "two", PAGE), ("assistant", "x", "y"), ("user", PAGE, "3"), images=PAGES)
     (reply,) = see(asked)
     text = "<s>user: one<image>two<image></s><s>assistant: x\n\ny</s><s>user: <image>3</s><s>assistant: "
@@ -199,11 +198,10 @@ def test_a_text_with_the_models_own_mark_for_an_image_fails_its_own_conversation
 
 
 def test_pictures_are_made_smaller_as_pages_are(see, monkeypatch):
-    from ohr.generators import transformers_vision
 
-    sizes, processed = [], transformers_vision._processed
+    sizes, processed = [], transformers._processed
     monkeypatch.setattr(
-        transformers_vision,
+        transformers,
         "_processed",
         lambda engine, texts, images: (
             sizes.append([image.size for image in images]) or processed(engine, texts, images)

@@ -5,7 +5,7 @@ import pytest
 
 from ohr.contracts import Prompt
 from ohr.errors import PluginError
-from ohr.generators.transformers_vision import TransformersVision
+from ohr.generators.transformers import TransformersVision
 from ohr.keys import identity
 
 PAGES = [np.full((300, 200, 3), shade, dtype=np.uint8) for shade in (0, 90, 255)]

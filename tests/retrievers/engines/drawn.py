@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from ohr.contracts import Chunk, Index
-from ohr.retrievers.vector.embedding import EmbeddingRetriever
 from ohr.retrievers.vector.maxsim import PageVectors, TokenEmbedder
+from ohr.retrievers.vector.vectors import EmbeddingRetriever
 
 DIM = 16
 

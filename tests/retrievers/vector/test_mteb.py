@@ -15,7 +15,7 @@ from ohr.registry import Registry
 from ohr.retrievers.embedders import folder_of
 from ohr.retrievers.mteb import Mteb, _encoded, model_meta
 from ohr.retrievers.vector.dense import Dense
-from ohr.retrievers.vector.embedding import query_vectors
+from ohr.retrievers.vector.vectors import query_vectors
 from ohr.testing import indexed
 
 from .test_dense import chunks

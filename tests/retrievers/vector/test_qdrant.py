@@ -12,9 +12,8 @@ from ohr.errors import MissingKey, PluginError
 from ohr.keys import identity
 from ohr.models import chat_client
 from ohr.retrievers.vector.dense import Dense
-from ohr.retrievers.vector.embedding import EmbeddingRetriever
 from ohr.retrievers.vector.qdrant import Qdrant
-from ohr.retrievers.vector.vectors import search_vectors
+from ohr.retrievers.vector.vectors import EmbeddingRetriever, search_vectors
 from ohr.testing import check_retriever, indexed
 
 from .qdrant_server import qdrant_server
