@@ -45,16 +45,6 @@ def test_a_reply_is_a_completion(ask, chat_server):
     ]
 
 
-def test_a_reply_that_was_cut_says_so(ask, chat_server):
-    chat_server.replies = [(200, {}, completion("in", finish="length"))]
-    assert ask()[0].finish == "length"
-
-
-def test_an_empty_reply_is_no_error(ask, chat_server):
-    chat_server.replies = [(200, {}, '{"choices": [{"message": {"content": null}, "finish_reason": "stop"}]}')]
-    assert (ask()[0].text, ask()[0].error) == ("", None)
-
-
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 520, 522, 524, 529, 599])
 def test_a_server_that_recovers_is_asked_again(ask, chat_server, status):
     chat_server.replies = [(status, {}, "busy")] * 2
@@ -102,19 +92,14 @@ def test_replies_come_in_order_from_several_requests_at_once(ask):
     assert [given.text for given in ask(*prompts, concurrency=8)] == [f"echo number {number}" for number in range(40)]
 
 
-def test_the_key_is_sent_and_kept_nowhere(ask, chat_server, monkeypatch):
+def test_the_key_is_sent_and_kept_nowhere_also_where_the_server_repeats_it(ask, chat_server, monkeypatch):
     monkeypatch.setenv("OHR_TEST_KEY", "sk-very-secret")
-    ask(api_key_env="OHR_TEST_KEY")
+    chat_server.replies = [(401, {}, "Incorrect API key provided: sk-very-secret")]
+    (given,) = ask(api_key_env="OHR_TEST_KEY")
+    assert given.error == "server answered 401: Incorrect API key provided: ***; the key in OHR_TEST_KEY was refused"
     assert chat_server.headers[0]["Authorization"] == "Bearer sk-very-secret"
     stage = OpenAI(base_url=chat_server.url, model="m", api_key_env="OHR_TEST_KEY")
     assert "secret" not in f"{stage!r}{stage.model_dump_json()}{identity(stage)}"
-
-
-def test_a_server_that_repeats_the_key_does_not_bring_it_into_the_results(ask, chat_server, monkeypatch):
-    monkeypatch.setenv("OHR_TEST_KEY", "sk-very-secret")
-    chat_server.replies = [(401, {}, "Incorrect API key provided: sk-very-secret")]
-    message = ask(api_key_env="OHR_TEST_KEY")[0].error
-    assert message == "server answered 401: Incorrect API key provided: ***; the key in OHR_TEST_KEY was refused"
 
 
 def test_a_missing_key_is_reported_before_any_work(monkeypatch):
@@ -238,26 +223,23 @@ def test_an_ending_that_is_not_known_to_be_good_is_an_error_and_tried_again(ask,
     assert given.error == f'the server ended the reply early ({finish}): "Par"'
 
 
+PARTS = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Par"}, {"type": "text", "text": "is"}]
+
+
 @pytest.mark.parametrize(
-    ("finish", "ours"),
-    [("max_tokens", "length"), ("model_length", "length"), ("MAX_TOKENS", "length"), ("end_turn", "stop"),
-     ("stop_sequence", "stop"), ("tool_calls", "stop"), (None, "stop")],
-)  # fmt: skip
-def test_good_endings_have_several_names(ask, chat_server, finish, ours):
-    chat_server.replies = [reply_of(finish, content="Paris is the")]
-    assert [(one.finish, one.error) for one in ask(retries=0)] == [(ours, None)]
-
-
-def test_a_reply_that_was_all_thought_is_empty_and_asked_for_once(ask, chat_server):
-    chat_server.replies = [reply_of("length", role="assistant")]
-    assert [(one.text, one.finish, one.error) for one in ask()] == [("", "length", None)]
+    ("finish", "message", "text", "ours"),
+    [
+        *((end, {"content": "in"}, "in", "length") for end in ("length", "max_tokens", "model_length", "MAX_TOKENS")),
+        *((end, {"content": "in"}, "in", "stop") for end in ("end_turn", "stop_sequence", "tool_calls", None)),
+        ("stop", {"content": None}, "", "stop"),
+        ("length", {"role": "assistant"}, "", "length"),  # all was thought
+        ("stop", {"content": PARTS}, "Paris", "stop"),
+    ],
+)
+def test_a_reply_that_ended_well_is_read_and_asked_for_once(ask, chat_server, finish, message, text, ours):
+    chat_server.replies = [reply_of(finish, **message)]
+    assert [(one.text, one.finish, one.error) for one in ask(retries=1)] == [(text, ours, None)]
     assert len(chat_server.requests) == 1
-
-
-def test_the_text_parts_of_a_content_are_the_reply(ask, chat_server):
-    parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Par"}, {"type": "text", "text": "is"}]
-    chat_server.replies = [reply_of(content=parts)]
-    assert ask()[0].text == "Paris"
 
 
 def test_a_time_to_wait_may_be_a_date():

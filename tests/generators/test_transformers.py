@@ -36,21 +36,10 @@ def test_a_prompt_that_is_too_long_is_cut_and_says_so(tiny_model):
     assert given.tokens_in <= 94
 
 
-def test_prompts_of_different_lengths_answer_as_alone(tiny_model):
-    prompts = [prompt("lease " * count) for count in (1, 30, 7)]
-    together = [given.text for given in answer(tiny_model, *prompts, batch_size=3)]
-    assert together == [given.text for one in prompts for given in answer(tiny_model, one)]
-
-
 def test_a_model_is_known_by_its_content(tiny_model, tmp_path):
     for path in tiny_model.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     assert identity(Transformers(model=str(tmp_path))) == identity(Transformers(model=str(tiny_model)))
-
-
-def test_batch_size_and_device_are_in_no_key(tiny_model):
-    one, other = Transformers(model=str(tiny_model), batch_size=1), Transformers(model=str(tiny_model), device="cuda")
-    assert identity(one) == identity(other)
 
 
 def test_a_missing_folder_is_reported_before_any_work(tmp_path):

@@ -7,23 +7,20 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from ohr.contracts import Conversation, Picture, Prompt, Turn
+from ohr.contracts import Conversation, Prompt
 from ohr.files.lazy import Made
 from ohr.generators import transformers
 from ohr.generators.transformers import Transformers, TransformersVision
 
+from .conftest import PAGE, talk
+
 PAGES = [np.full((300, 200, 3), shade, dtype=np.uint8) for shade in (0, 90, 255)]
-PAGE = Picture((("law/lease", 0),))
 STRICT = (
     "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
     "{% for m in messages %}{% if (m['role'] == 'user') != (loop.index0 % 2 == 0) %}"
     "{{ raise_exception('Roles must alternate') }}{% endif %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}"
 )
 """A template that takes no system message, and users and assistants in turns, as Gemma's does."""
-
-
-def talk(*said, images=()):
-    return Conversation(tuple(Turn(role, tuple(parts)) for role, *parts in said), images)
 
 
 SYSTEM, USER = ("system", "Be brief."), ("user", "When did the lease begin?")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ohr.errors import PluginError
-from ohr.keys import identity
 from ohr.ocr.rapidocr import RapidOcr, parts
 from ohr.ocr.tesseract import Tesseract
 from ohr.testing import odd_images
@@ -39,20 +38,12 @@ def test_a_missing_language_pack_is_reported_before_any_work(tmp_path):
         Tesseract(languages=("chi_sim",), tessdata=tmp_path).check()
 
 
-def test_the_packaged_language_pack_is_found():
-    Tesseract().check()
-
-
-@pytest.mark.parametrize(("languages", "reads"), [(("eng",), False), (("eng", "chi_sim"), True)])
-def test_tesseract_reads_the_languages_of_its_packs(languages, reads):
-    engine = Tesseract(languages=languages)
-    assert engine.reads("en")
-    assert engine.reads("zh") == reads
-    assert not engine.reads("fr")
-
-
-def test_rapidocr_reads_english_and_chinese():
-    assert [RapidOcr().reads(language) for language in ("en", "zh", "fr")] == [True, True, False]
+@pytest.mark.parametrize(
+    ("engine", "reads_chinese"),
+    [(Tesseract(), False), (Tesseract(languages=("eng", "chi_sim")), True), (RapidOcr(), True)],
+)
+def test_an_engine_reads_the_languages_of_its_packs(engine, reads_chinese):
+    assert [engine.reads(language) for language in ("en", "zh", "fr")] == [True, reads_chinese, False]
 
 
 def test_a_strip_of_an_image_is_not_blown_up():
@@ -77,10 +68,6 @@ def test_an_engine_prints_nothing_about_odd_images(engine, capfd):
 def test_a_batch_is_read_as_its_pages_one_by_one(engine, line_image):
     images = [line_image, np.full((40, 40, 3), 255, dtype=np.uint8), typeset("A second page")]
     assert engine.recognise(images) == [engine.recognise([image])[0] for image in images]
-
-
-def test_the_batch_size_is_in_no_key():
-    assert identity(Tesseract(batch_size=8)) == identity(Tesseract())
 
 
 @pytest.mark.parametrize("long", [0, 1], ids=["long", "wide"])

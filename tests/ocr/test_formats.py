@@ -179,11 +179,6 @@ def test_marker():
     }
 
 
-def test_markdown_of_marker_has_its_pages_numbered():
-    text = f"\n\n{{0}}{'-' * 48}\n\n# Lease\n\n{{2}}{'-' * 48}\n\nSigned.\n"
-    assert texts(parse("marker", text.encode(), "lease.md")) == {0: "# Lease", 2: "Signed."}
-
-
 def test_a_document_of_docling():
     pages = parse("docling", (RECORDINGS / "docling" / "timber_annual_report.json").read_bytes())
     assert sorted(pages) == [0, 1, 2]
@@ -304,6 +299,7 @@ def test_mistral():
     ("text", "pages"),
     [
         ("one", {0: "one"}),
+        (f"\n\n{{0}}{'-' * 48}\n\n# Lease\n\n{{2}}{'-' * 48}\n\nSigned.\n", {0: "# Lease", 2: "Signed."}),  # Marker
         ("one\ftwo\f", {0: "one", 1: "two"}),
         ("one\n<!-- PageBreak -->\ntwo", {0: "one", 1: "two"}),
         ("", {0: ""}),

@@ -18,7 +18,8 @@ from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.testing import check_retriever, indexed
 
-from .drawn import Drawn, DrawnTokens, chunks, vector
+from ..corpus import chunks
+from .drawn import Drawn, DrawnTokens, vector
 
 WORDS = ("rain", "harbour", "lease", "rent", "may", "wall", "x1")
 few = settings(max_examples=4, deadline=None)

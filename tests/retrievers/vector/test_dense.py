@@ -6,16 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ohr.contracts import Chunk
 from ohr.errors import PluginError
 from ohr.keys import identity
 from ohr.retrievers.embedders import Embedder, embedder, folder_of
 from ohr.retrievers.vector.dense import Dense, encoder
 from ohr.testing import indexed
 
-
-def chunks(*texts):
-    return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]
+from ..corpus import chunks
 
 
 def test_meaning_is_found_without_a_common_word():
@@ -34,10 +31,6 @@ def test_scores_are_cosines():
 
 def test_a_prompt_changes_the_index_and_its_identity():
     assert identity(Dense(passage_prompt="passage: ")) != identity(Dense())
-
-
-def test_batch_size_and_device_are_in_no_key():
-    assert identity(Dense(batch_size=1, device="mps")) == identity(Dense())
 
 
 def test_a_folder_without_a_model_is_reported(tmp_path):

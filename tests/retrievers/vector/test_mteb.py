@@ -18,7 +18,7 @@ from ohr.retrievers.vector.dense import Dense
 from ohr.retrievers.vector.vectors import query_vectors
 from ohr.testing import indexed
 
-from .test_dense import chunks
+from ..corpus import chunks
 
 TEXTS = ("The feline slept on a rug.", "Interest rates were raised.", "Pour milk into the bowl.", "")
 QUERIES = ("Where did the cat nap?", "What did the central bank do?", "今年")
