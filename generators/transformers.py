@@ -16,8 +16,22 @@ from ohr.files.images import bounded
 from ohr.keys import key
 from ohr.models.check import check_device, model_resources
 
-from .local_model import CHAT, MODELS, LocalModel, loadable
-from .replies import Asked, Item, Unreadable, answered, chat, completion, fitted, in_batches, templated, tokens_of
+from .local_model import (
+    CHAT,
+    MODELS,
+    Asked,
+    Item,
+    LocalModel,
+    Unreadable,
+    answered,
+    chat,
+    completion,
+    fitted,
+    in_batches,
+    loadable,
+    templated,
+    tokens_of,
+)
 from .turns import spoken
 
 
@@ -123,16 +137,13 @@ class Transformers(LocalModel, kind="transformers"):
         ]
 
     def _room(self, engine: Engine) -> int:
-        """Return the most tokens of a prompt."""
         return max((self.context or engine.window) - self.max_tokens, 1)
 
     def _read(self, engine: Engine, prompt: Prompt) -> Asked:
-        """Return a prompt that fits, as tokens."""
         tokens, cut = fitted(prompt, self._room(engine), engine.tokenizer, partial(chat, engine.tokenizer, prompt))
         return Asked(tokens, cut, prompt.attempt)
 
     def _read_whole(self, engine: Engine, conversation: Conversation) -> Asked:
-        """Return a conversation as it is."""
         if conversation.has_pictures:
             raise Unreadable(f"{self.owner} reads text, and got an image")
         messages = [{"role": role, "content": said} for role, said in spoken(conversation)]
@@ -148,7 +159,6 @@ class Transformers(LocalModel, kind="transformers"):
             )
 
     def _joined(self, engine: Engine, batch: Sequence[Asked]) -> Any:
-        """Return a batch as the model's inputs."""
         rows = {"input_ids": [work.inputs for work in batch]}
         return engine.tokenizer.pad(rows, padding_side="left", return_tensors="pt")
 
@@ -177,7 +187,6 @@ class TransformersVision(Transformers, kind="transformers_vision"):
         return Engine(model, processor.tokenizer, processor)
 
     def _read(self, engine: Engine, prompt: Prompt) -> Asked:
-        """Return a prompt's text and its pages; those that do not fit are left out, the lowest-ranked first."""
         with _making_images():
             images = [bounded(image, self.max_pixels) for image in prompt.images]
         for count in range(len(images), 0, -1):
@@ -187,7 +196,6 @@ class TransformersVision(Transformers, kind="transformers_vision"):
         return Asked((_chat(engine, prompt, 0), []), cut=bool(images))
 
     def _read_whole(self, engine: Engine, conversation: Conversation) -> Asked:
-        """Return a conversation's text and its images, as they are."""
         with _making_images():
             messages: list[dict[str, Any]] = [
                 {"role": role, "content": [self._part(part) for part in ([said] if isinstance(said, str) else said)]}

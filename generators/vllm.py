@@ -12,8 +12,7 @@ from ohr import extras
 from ohr.contracts import Completion, Prompt, Resources, execution
 from ohr.errors import PluginError
 
-from .local_model import CHAT, LocalModel, loadable
-from .replies import chat, ended, fitted, thought_aloud
+from .local_model import CHAT, LocalModel, chat, ended, fitted, loadable, thought_aloud
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,6 @@ class Command(StructuredOcr, kind="command"):
         return {name: value.get_secret_value() for name, value in self.environment.items()}
 
     def _hidden(self, text: str) -> str:
-        """Write `***` in place of values of variables."""
         for value in sorted(self._variables.values(), key=len, reverse=True):
             text = text.replace(value, "***") if len(value) >= SHORTEST else text
         return text
@@ -210,7 +209,6 @@ def _asked(words: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> En
 
 
 def _content(word: str) -> dict[str, str] | None:
-    """Return the digest of a word that is a file's name."""
     path = Path(word)
     try:
         return {"sha256": content_digest(path)} if path.is_file() else None

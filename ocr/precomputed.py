@@ -18,8 +18,7 @@ from ohr.messages.wording import named
 from ohr.registry import Registry
 
 from .formats.choice import FormatField, formats_shown, reader_identity
-from .formats.content import shortest_endings
-from .formats.find import index_of
+from .formats.find import index_of, shortest_endings
 from .formats.markdown import Markdown
 from .formats.ohrbench import OhrBench
 from .formats.result_folder import SCORED_0, documents_in, faults_of, page_faults, pages_of

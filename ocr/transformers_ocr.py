@@ -20,7 +20,7 @@ from ohr.models.memory import fitting
 from ohr.models.resident import resident
 from ohr.text.loops import repeated_tail
 
-from .architectures.catalog import (
+from .document_models import (
     ARCHITECTURES,
     GOT_TASKS,
     MODELS,
@@ -98,7 +98,6 @@ class TransformersOcr(StructuredOcr, kind="transformers_ocr"):
         self.asked()
 
     def _check_parts(self, found: str) -> None:
-        """Raise when a library is missing that only some models need."""
         if ARCHITECTURES.get(found, Architecture()).videos and find_spec("torchvision") is None:
             raise MissingExtra(
                 f"torchvision is not installed, and the processor of {found} needs it: pip install torchvision, of the "

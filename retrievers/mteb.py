@@ -57,7 +57,6 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _faults(meta: Any, modality: Modality, *, trusted: bool) -> Iterator[str]:
-    """Yield why a model cannot be used."""
     if "API" in meta.framework:
         yield "runs on its maker's servers; this retriever runs models on this machine alone"
     if meta.loader is None:

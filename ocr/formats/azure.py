@@ -33,7 +33,6 @@ class Azure(OcrFormat, kind="azure"):
 
 
 def _read(found: Any) -> Pages:
-    """Read a reply, or the `analyzeResult` in it."""
     data = mapping(found, "the file")
     data = mapping(data.get("analyzeResult", data), "analyzeResult")
     if "pages" not in data or "content" not in data:

@@ -13,8 +13,7 @@ from ohr.files.names import printable
 from ohr.keys import identity
 from ohr.registry import Nested, Registry, choices
 
-from .content import ending_of, parsed
-from .find import folders_in
+from .find import ending_of, folders_in, parsed
 from .values import Unreadable
 
 _LOOKED_AT = 8

@@ -75,7 +75,6 @@ class MinerU(OcrFormat, kind="mineru"):
 
 
 def _read(found: Any) -> Pages:
-    """Read any of the files."""
     if isinstance(found, list):
         if found and all(isinstance(page, list) for page in found):
             if not any(found):
@@ -193,7 +192,6 @@ def _body(block: Mapping[str, Any], kind: str) -> Iterator[Block]:
 
 
 def _annotations(block: Mapping[str, Any], kind: str, name: str) -> Iterator[Block]:
-    """Read captions or footnotes: a text, texts, or spans."""
     for key in (f"{kind}_{name}", f"img_{name}", f"{name}s"):
         value = block.get(key)
         texts = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else [value]

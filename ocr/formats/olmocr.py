@@ -26,7 +26,6 @@ class OlmOcr(OcrFormat, kind="olmocr"):
 
 
 def _read(found: Any) -> Pages:
-    """Read one line."""
     data = mapping(found, "a line")
     known([data], ("text",), "line")
     text = string(data.get("text"), "text")

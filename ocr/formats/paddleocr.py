@@ -28,7 +28,6 @@ class PaddleOcr(OcrFormat, kind="paddleocr"):
 
 
 def _read(found: Any) -> Pages:
-    """Read one page's file, or a reply with all pages."""
     data = mapping(found, "the file")
     data = mapping(data.get("result", data.get("res", data)), "the result")
     if "layoutParsingResults" in data:

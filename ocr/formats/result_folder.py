@@ -11,8 +11,7 @@ from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, named
 
-from .content import pages_in, shortest_endings
-from .find import Ambiguous, Index, Piece, index_of, look
+from .find import Ambiguous, Index, Piece, index_of, look, pages_in, shortest_endings
 from .markdown import Markdown
 from .values import Pages, Unreadable
 

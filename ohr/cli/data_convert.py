@@ -67,7 +67,6 @@ def _print(written: str, warnings: Sequence[str], failed: Sequence[str]) -> None
 
 
 def _reader(source: Path, target: Path, format: str | None, markup: str) -> Any:
-    """Make the plugin that reads folders of results, and check it."""
     from ohr.errors import DataError
     from ohr.spec.read import make_ocr
 

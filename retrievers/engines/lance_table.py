@@ -122,7 +122,6 @@ class LanceSettings(WordRetriever):
         return bool(getattr(self, name) == default)
 
     def _unfit(self) -> Iterator[str]:
-        """List the values that cannot be used."""
         kind = self.embedder.kind
         if self.mode == "multivector" and not isinstance(self.embedder, TokenEmbedder):
             yield f"mode multivector needs an embedder of tokens, such as {{kind: bge_m3}}, not {kind}"

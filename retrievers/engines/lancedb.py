@@ -103,7 +103,6 @@ class LanceDb(LanceSettings, kind="lancedb"):
         return list(query_vectors(cast(EmbeddingRetriever, self.embedder), queries))
 
     def _opened(self, index: Index) -> Table:
-        """Open the whole table of an index."""
         place, remedy = _whereabouts(index)
         uri, name = (str(place), _LOCAL) if self.uri is None else (self.uri, place.read_text())
         table = whole(connected(uri), name, index["size"])

@@ -159,7 +159,6 @@ def _encode(retriever: BgeM3, texts: list[str]) -> _Encoded:
 
 
 def _cut(retriever: BgeM3, texts: Collection[str]) -> tuple[str, ...]:
-    """Report the texts that are longer than the model reads."""
     tokenizer = _model(retriever.model, retriever.device).tokenizer
     window = min(retriever.max_tokens, tokenizer.model_max_length)
     cut, _ = cut_off(tokenizer, texts, window)

@@ -140,7 +140,6 @@ def _embed(
 
 
 def _cut(retriever: Dense, texts: Iterable[str], prompt: str) -> tuple[str, ...]:
-    """Report the texts that are longer than the model reads."""
     model = encoder(retriever)
     window = model.max_seq_length
     cut, lost = cut_off(model.tokenizer, texts, window, prompt) if window else ("", 0)

@@ -216,7 +216,6 @@ def _default(field: str) -> object:
 
 @lru_cache(maxsize=4)
 def _client(url: str, key: str, timeout: float, process: int) -> Any:  # noqa: ARG001 # connections are of one process
-    """Return the client of a server."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a key that goes to another machine without TLS is announced by ohr
         # Qdrant's default port is 6333, also behind https

@@ -38,8 +38,6 @@ class CollectionGone(Exception):
 
 
 class _Reply(NamedTuple):
-    """An answer, as `Tries` reads one."""
-
     status_code: int
     headers: Mapping[str, str] = {}
     text: str = ""
@@ -326,7 +324,6 @@ class Engine(Requests):
             raise self._other(name, f"has another vector than ohr's at the point {hits[int(wrong.argmax())].place}")
 
     def _other(self, name: str, fault: str) -> PluginError:
-        """Return the error for a collection that is not what ohr wrote."""
         return PluginError(
             f"{self.owner}: {self.tries.place}: collection {name} {fault}: somebody else wrote it or changed it. "
             "Remove the collection, and ohr fills it again"

@@ -195,7 +195,6 @@ class EmbeddingRetriever(ModelRetriever, Retriever):
         return search_vectors(index, query_vectors(self, tuple(queries)), k)
 
     def _embedded(self, chunks: Sequence[Chunk], places: Sequence[int], notes: dict[str, None]) -> Vectors:
-        """Embed some chunks, and add the warnings to `notes`."""
         vectors, further = self.embed_passages([chunks[place].text for place in places])
         notes |= dict.fromkeys(further)
         return vectors

@@ -98,7 +98,7 @@ GARBAGE = ("", "42", "<think>hm</think>", "<Answer>42</Answer>", "</search>", "å
         ),
     ],
 )
-def test_it_is_told_what_its_action_gave_and_a_wrong_one_costs_an_action(replies, how, words):
+def test_it_reads_what_its_action_gave_and_a_wrong_one_costs_an_action(replies, how, words):
     run = played(*replies, "<answer>x</answer>", **how)
     assert said(run).startswith(words)
     assert len(run.searches) == replies[:1].count(LOOKED[0])

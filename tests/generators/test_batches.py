@@ -285,7 +285,7 @@ ANSWERED = "the batch was not sent: the service answered"
         ({"fetch": [(200, "{}")] * 20}, f"batch batch-0: its files lack replies{FURTHER}", [2]),
     ],
 )
-def test_a_refusal_or_junk_for_long_is_the_reason_and_the_next_run_goes_on(server, notes, refuses, reason, sizes):
+def test_a_refusal_or_junk_for_long_is_the_reason_and_the_next_run_continues(server, notes, refuses, reason, sizes):
     server.refuses, server.looks = refuses, 0
     (said,) = set(errors(post(server, notes, prompts(2))).values())
     assert said.startswith(reason) and (said == reason or "not what a batch API" in reason)

@@ -1,7 +1,7 @@
 import pytest
 
 from ohr.contracts import Completion, Prompt
-from ohr.generators.replies import ended, fitted, in_batches
+from ohr.generators.local_model import ended, fitted, in_batches
 
 
 class Words:

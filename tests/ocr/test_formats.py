@@ -14,7 +14,7 @@ import pytest
 from ohr.contracts import Block
 from ohr.markup.page import PRESETS, Markup, page_text, tidy
 from ohr.ocr.formats import markdown
-from ohr.ocr.formats.content import ending_of, pages_in
+from ohr.ocr.formats.find import ending_of, pages_in
 from ohr.ocr.formats.values import Unreadable, kind_of
 from ohr.registry import Registry
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25L, BM25Okapi, BM25Plus
 
-from ohr.retrievers.lexical import postings
+from ohr.retrievers.lexical import bm25
 from ohr.retrievers.lexical.bm25 import BM25, BM25Reference
 from ohr.retrievers.lexical.bm25 import BM25Okapi as Okapi
 from ohr.retrievers.lexical.words import different_words
@@ -135,7 +135,7 @@ def test_without_a_cutter_a_run_of_chinese_is_one_word():
 @pytest.mark.parametrize("block", [1 << 22, 40])
 @pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
 def test_scores_are_bm25s_s_to_the_last_bit_in_one_block_and_in_many(variant, block, monkeypatch):
-    monkeypatch.setattr(postings, "_BLOCK", block)
+    monkeypatch.setattr(bm25, "_BLOCK", block)
     draw = Random(0)
     words = [[f"w{int(draw.triangular(0, 90, 0))}" for _ in range(draw.randint(0, 60))] for _ in range(200)]
     index = BM25(variant=variant, tokenizer="whitespace", k1=1.23, b=0.37).index(chunks(*map(" ".join, words)))
