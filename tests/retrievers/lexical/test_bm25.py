@@ -150,7 +150,7 @@ def test_scores_are_bm25s_s_to_the_last_bit_in_one_block_and_in_many(variant, bl
     assert index.contents.get("absent", np.zeros(0)).tolist() == ([] if absent is None else absent.tolist())
 
 
-# --- as others compute it ----------------------------------------------------------------------------------
+# --- as others compute it ---------------------------------------------------------------------------------
 
 TEXTS = ["rain fell on harbour wall", "lease of harbour", "rent due in may", "harbour harbour rain", "harbour lease"]
 CHUNKS = chunks(*TEXTS)
@@ -189,7 +189,7 @@ def test_with_ohrbench_s_words_the_library_scores_as_bm25_reference():
         assert [hit.score for hit in same[: len(hits)]] == pytest.approx([hit.score for hit in hits], abs=1e-12)
 
 
-# --- words -------------------------------------------------------------------------------------------------
+# --- words ------------------------------------------------------------------------------------------------
 
 
 @given(st.text(st.sampled_from("aBé_1 .’–\u00a0\u2003\u203f²·，中\ud800\n"), max_size=30))

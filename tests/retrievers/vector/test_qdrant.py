@@ -382,31 +382,20 @@ def test_hits_that_cannot_be_are_an_error(server, change, message):
         index.search(QUERIES[:2], 3)
 
 
-def damage_meta(folder):
-    (folder / "meta.json").write_text('{"collections": ')
-
-
-def damage_shape(folder):
-    (folder / "meta.json").write_text("[]")
-
-
-def damage_points(folder):
-    (file,) = folder.rglob("*.sqlite")
-    file.write_bytes(b"not a database" * 99)
-
-
-def damage_blob(folder):
-    (file,) = folder.rglob("*.sqlite")
-    with sqlite3.connect(file) as points:
-        points.execute("UPDATE points SET point = ?", (b"no pickle",))
-
-
-@pytest.mark.parametrize("damage", [damage_meta, damage_shape, damage_points, damage_blob])
+@pytest.mark.parametrize("damage", ["cut", "shape", "points", "blob"])
 def test_a_damaged_folder_is_named(tmp_path, damage):
-    retriever = Qdrant(path=tmp_path / "folder", embedder=Letters(), timeout=0.1)
+    folder = tmp_path / "folder"
+    retriever = Qdrant(path=folder, embedder=Letters(), timeout=0.1)
     index = indexed(retriever, chunks(*TEXTS))
-    damage(tmp_path / "folder")
-    with pytest.raises(PluginError, match=f"the folder {tmp_path}/folder is damaged, .*: name another one, or remove"):
+    (file,) = folder.rglob("*.sqlite")
+    if damage == "points":
+        file.write_bytes(b"not a database" * 99)
+    elif damage == "blob":
+        with sqlite3.connect(file) as points:
+            points.execute("UPDATE points SET point = ?", (b"no pickle",))
+    else:
+        (folder / "meta.json").write_text({"cut": '{"collections": ', "shape": "[]"}[damage])
+    with pytest.raises(PluginError, match=f"the folder {folder} is damaged, .*: name another one, or remove"):
         index.search(QUERIES, 3)
 
 
