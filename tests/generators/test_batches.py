@@ -281,7 +281,6 @@ ANSWERED = "the batch was not sent: the service answered"
         ),
         ({"look": [(404, "no such batch")] * 10}, "batch batch-0: the service answered 404: no such batch", [2, 2]),
         ({"look": [(503, "away")] * 20}, f"batch batch-0: the service answered 503: away{FURTHER}", [2]),
-        ({"look": [(401, "who?")] * 3}, f"batch batch-0: the service answered 401: who?{FURTHER}", [2]),
         ({"fetch": [(200, "{}")] * 20}, f"batch batch-0: its files lack replies{FURTHER}", [2]),
     ],
 )
@@ -293,6 +292,12 @@ def test_a_refusal_or_junk_for_long_is_the_reason_and_the_next_run_continues(ser
     server.refuses = {}
     assert errors(post(server, notes, prompts(2))) == {}
     assert server.sizes() == sizes
+
+
+def test_a_key_that_is_refused_for_long_is_the_reason(server, notes):
+    server.refuses = {"look": [(401, "who?")] * 3}
+    (reason,) = set(errors(post(server, notes, prompts(2))).values())
+    assert reason == f"batch batch-0: the service answered 401: who?{FURTHER}"
 
 
 @pytest.mark.parametrize(
