@@ -142,7 +142,7 @@ def _recall(vectors: Vectors, index: Any) -> float:
     return float(np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact.tolist(), found.tolist(), strict=True)]))
 
 
-_BLOCK = 1 << 14  # different texts that are embedded at once: 25 MB of vectors with 384 dimensions
+_TEXTS = 1 << 14  # different texts that are embedded at once: 25 MB of vectors with 384 dimensions
 
 
 class EmbeddingRetriever(ModelRetriever, Retriever):
@@ -177,11 +177,11 @@ class EmbeddingRetriever(ModelRetriever, Retriever):
         """
         numbers, firsts = _different(chunks)
         notes = dict.fromkeys(self.warnings(chunks[place].text for place in firsts))
-        if len(firsts) <= _BLOCK:
+        if len(firsts) <= _TEXTS:
             vectors = self._embedded(chunks, firsts, notes)
         else:
-            starts = range(0, len(firsts), _BLOCK)
-            blocks = (self._embedded(chunks, firsts[start : start + _BLOCK], notes) for start in starts)
+            starts = range(0, len(firsts), _TEXTS)
+            blocks = (self._embedded(chunks, firsts[start : start + _TEXTS], notes) for start in starts)
             vectors = gathered(blocks, np.float32)
         return vectors if len(firsts) == len(numbers) else vectors[numbers], tuple(notes)
 
