@@ -1,8 +1,11 @@
 """Write the reference pages that follow from the code: every plugin's fields, and every table's columns.
 
 python -m checks.reference
+
+The page of tables has what columns mean; their names, types and order are those of the schema.
 """
 
+import re
 from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
@@ -10,8 +13,7 @@ from pathlib import Path
 from ohr.cli.display.plugin_fields import Parameter, parameters
 from ohr.contracts import FAMILIES
 from ohr.registry import Registry
-from ohr.results.tables.meanings import ROWS, columns
-from ohr.results.tables.schema import DERIVED, TABLES
+from ohr.results.tables.schema import DERIVED, TABLES, column_kinds
 
 from .source import ROOT
 
@@ -19,6 +21,18 @@ FOLDER = ROOT / "docs" / "reference"
 _TITLES = {"ocr": "OCR", "ocr_format": "OCR format", "image_noise": "Image noise", "text_noise": "Text noise"}
 _COPIES = (*DERIVED, "attribution", "attribution_doses", "decomposition")
 """Tables with a copy as CSV."""
+_TYPES = {
+    "string": "text",
+    "int64": "whole number",
+    "double": "number",
+    "bool": "true or false",
+    "texts": "list of texts",
+    "numbers": "list of whole numbers",
+    "judged": "list of `document`, `page`, `grade`",
+}
+"""Types of columns, in words."""
+MISSING = "no meaning yet"
+"""Words for a table or a column of which the page says nothing."""
 
 
 def pages() -> dict[str, str]:
@@ -62,18 +76,19 @@ def _field(field: Parameter) -> str:
 
 
 def _tables() -> Iterator[str]:
-    yield "# Columns of tables\n"
-    yield "<!-- written by `python -m checks.reference`; change the meanings in ohr/results/tables -->\n"
-    yield (
-        "Every table that a run writes, in its folder as `NAME.parquet`. Tables marked CSV have a copy as `NAME.csv`, "
-        "with six digits. [Files and columns](../results.md) explains how to read them. "
-        "A *cell* is a knowledge base, chunker, retriever, generator and stage.\n"
-    )
+    head, *sections = (FOLDER / "tables.md").read_text(encoding="utf-8").split("\n## ")
+    known = {section.partition("\n")[0]: section for section in sections}
+    yield head
     for table in TABLES:
+        section = known.get(table, "")
+        row = re.search(r"A row is (.*)", section)
+        meanings = dict(re.findall(r"^\| `(\w+)` \| [^|]* \| (.*) \|$", section, re.MULTILINE))
         yield f"## {table}\n"
-        yield f"{'CSV. ' if table in _COPIES else ''}A row is {ROWS[table]}.\n"
+        yield f"{'CSV. ' if table in _COPIES else ''}A row is {row[1] if row else MISSING}\n"
         yield "| column | type | meaning |\n|---|---|---|"
-        yield from (_row(f"`{column.name}`", column.type, column.meaning) for column in columns(table))
+        yield from (
+            f"| `{name}` | {_TYPES[kind]} | {meanings.get(name, MISSING)} |" for name, kind in column_kinds(table)
+        )
         yield ""
 
 

@@ -15,9 +15,8 @@ from ohr import extras
 from ohr.contracts import Completion, Generator, Prompt
 from ohr.errors import PluginError
 from ohr.keys import file_digest
-from ohr.models.locate import Catalog, Packaged
-from ohr.models.memory import fitting
-from ohr.models.resident import resident
+from ohr.models.places import Catalog, Packaged
+from ohr.models.resident import fitting, resident
 from ohr.text.thoughts import is_mark, opened_thought
 from ohr.unfinished import unfinished
 

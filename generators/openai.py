@@ -12,10 +12,8 @@ from pydantic import AfterValidator, Field, JsonValue, Strict
 
 from ohr.contracts import Completion, Conversation, Generator, Image, Notes, Prompt, execution
 from ohr.files.images import bounded
-from ohr.models.batch.batches import Batches
-from ohr.models.batch.notes import BatchNotes
-from ohr.models.batch.server import open_server
-from ohr.models.batch.settings import Batch
+from ohr.models.batch_server import open_server
+from ohr.models.batches import Batch, Batches, BatchNotes
 from ohr.models.chat_client import ChatClient, fields_of
 from ohr.models.chat_server import ChatServer
 

@@ -14,7 +14,7 @@ from ohr.contracts import Completion, Conversation, Image, Prompt, Resources, ex
 from ohr.errors import PluginError
 from ohr.files.images import bounded
 from ohr.keys import key
-from ohr.models.check import check_device, model_resources
+from ohr.models.places import check_device, model_resources
 
 from .local_model import (
     CHAT,

@@ -15,7 +15,7 @@ from ohr.contracts import DocumentView, Image, Recognition, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.messages.secrets import SHORTEST
-from ohr.models.locate import content_digest
+from ohr.models.places import content_digest
 
 from .formats.choice import FormatField, reader_identity
 from .formats.markdown import Markdown

@@ -10,9 +10,8 @@ from ohr import extras
 from ohr.contracts import Block, Recognition
 from ohr.files.json_input import mapping_in
 from ohr.markup import html
-from ohr.markup.content import Piece
-from ohr.markup.tables import Cell, Table
-from ohr.models.locate import Catalog
+from ohr.markup.tables import Cell, Piece, Table
+from ohr.models.places import Catalog
 
 from .formats.values import kind_of
 

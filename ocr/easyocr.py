@@ -13,8 +13,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition, Resources, execution
 from ohr.errors import PluginError
-from ohr.models.check import check_device, model_resources
-from ohr.models.locate import content_digest
+from ohr.models.places import check_device, content_digest, model_resources
 from ohr.models.resident import resident
 
 from .reading_order import Line, in_reading_order

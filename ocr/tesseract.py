@@ -19,7 +19,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.errors import PluginError
-from ohr.models.locate import content_digest
+from ohr.models.places import content_digest
 from ohr.models.resident import resident
 
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}

@@ -15,9 +15,8 @@ from ohr.contracts import Image, Recognition, Resources, execution
 from ohr.contracts.values import Ending
 from ohr.errors import MissingExtra, PluginError
 from ohr.files.images import PIXELS, bounded
-from ohr.models.check import check_device, model_resources
-from ohr.models.memory import fitting
-from ohr.models.resident import resident
+from ohr.models.places import check_device, model_resources
+from ohr.models.resident import fitting, resident
 from ohr.text.loops import repeated_tail
 
 from .document_models import (

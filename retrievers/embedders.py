@@ -14,8 +14,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from ohr import extras
 from ohr.contracts import AnyRetriever, Resources, execution
 from ohr.messages.wording import counted
-from ohr.models.check import check_device, model_resources
-from ohr.models.locate import Catalog, Packaged
+from ohr.models.places import Catalog, Packaged, check_device, model_resources
 
 Pooling = Literal["mean", "cls", "lasttoken"]
 

@@ -16,9 +16,8 @@ from ohr import extras
 from ohr.contracts import Chunk, Hit, Image, Index, execution
 from ohr.errors import PluginError
 from ohr.messages.wording import counted
-from ohr.models.locate import Catalog
-from ohr.models.memory import batch_note, fitting
-from ohr.models.resident import resident
+from ohr.models.places import Catalog
+from ohr.models.resident import batch_note, fitting, resident
 
 from .embedders import EMBEDDERS, ModelRetriever, TrustRemoteCode, cut_off, quiet_transformers
 from .vector.maxsim import PageVectors

@@ -9,8 +9,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, execution
 from ohr.errors import PluginError
-from ohr.models.memory import fitting
-from ohr.models.resident import resident
+from ohr.models.resident import fitting, resident
 from ohr.parts import RetrieverPart
 
 from .embedders import ModelRetriever, cut_off, folder_of, quiet_transformers, unused_prompts

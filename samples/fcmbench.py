@@ -62,14 +62,8 @@ _FORMS = {
 }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Build the sample into a folder and check it."""
-    build(folder_to_write(__doc__, arguments, SAMPLE))
-    return 0
-
-
 def build(into: Path) -> None:
-    """Write a sample.
+    """Write a sample and check it.
 
     Raises:
         DataError: the items disagree with the pictures or among themselves.
@@ -197,4 +191,4 @@ def _encoded(picture: Image, suffix: str) -> bytes:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    build(folder_to_write(__doc__, sys.argv[1:], SAMPLE))

@@ -9,7 +9,7 @@ The output is deterministic: same sources, same fonts, same versions of typst, p
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from io import BytesIO
@@ -148,12 +148,6 @@ def build(folder: Path) -> int:
     return size
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Build the sample, or a preview of it."""
-    folder = folder_to_write(__doc__, arguments, SAMPLE)
-    sys.stdout.write(f"{folder}: {build(folder):,} bytes of page images\n")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    into = folder_to_write(__doc__, sys.argv[1:], SAMPLE)
+    sys.stdout.write(f"{into}: {build(into):,} bytes of page images\n")

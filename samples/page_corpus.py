@@ -138,11 +138,5 @@ def _documents(documents: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any
         }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Build the sample."""
-    write(folder_to_write(__doc__, arguments, SAMPLE))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    write(folder_to_write(__doc__, sys.argv[1:], SAMPLE))

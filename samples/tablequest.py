@@ -7,7 +7,6 @@ same content as a page. The output is deterministic: same sources, same fonts, s
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
@@ -142,4 +141,3 @@ def write() -> None:
 
 if __name__ == "__main__":
     write()
-    sys.exit(0)

@@ -18,7 +18,7 @@ from time import perf_counter
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Page
 from ohr.questions.imports import of_question
-from ohr.questions.verify import verify
+from ohr.questions.verification import verify
 
 CANDIDATES, LIMIT = 10_000, 60.0
 WORD = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{5,}(?![A-Za-z}])|[\u4e00-\u9fff]{2,}")

@@ -16,17 +16,11 @@ from tempfile import TemporaryDirectory
 from ohr.report.figures.summary import summary
 from ohr.report.figures.wanted import Wanted
 from ohr.report.html.write import write_report
-from ohr.results.derived.curves import write_curves
-from ohr.results.derived.effort import write_effort
-from ohr.results.derived.hypotheses import write_hypotheses
-from ohr.results.derived.pairs import silent_cells
-from ohr.results.derived.repair import write_repair
-from ohr.results.derived.summary import write_summary
-from ohr.results.derived.variance import write_variance
+from ohr.results.derived.derive import ROWS
+from ohr.results.derived.pairs import ScoredRun
 from ohr.results.folder.whole_files import listed
 from ohr.results.run import Run
-from ohr.results.score_arrays import ScoreTable
-from ohr.results.tables.table_files import Tables
+from ohr.results.tables.table_files import write_table
 from speed.readme_from_demo import placed
 from studies.claims import CLAIMS
 
@@ -38,7 +32,7 @@ TEXT = PAGES / "index.md"
 """The text with sentences between `<!-- study: NAME -->` and `<!-- end of NAME -->`."""
 LARGEST = 3_000_000
 """Bytes of a page."""
-_DERIVED = ("summary", "curves", "variance", "hypotheses", "repair")
+_DERIVED = ("summary", "curves", "variance", "hypotheses", "repair", "effort")
 _LEFT_OUT = ("report.html", "run.log", "events.jsonl", "figures", "*.csv")
 """Files that the pages do not need: `ohr report` and `ohr plot` make them again from the tables."""
 
@@ -67,17 +61,10 @@ def _record(place: Path, manifest: dict) -> None:
 def derive() -> None:
     """Make the tables of the kept runs again that follow from their scores."""
     for place in sorted(RUNS.iterdir()):
-        run = Run(place)
-        scores, choices, silent = ScoreTable.of(run), run.choices, silent_cells(run)
-        with Tables(place, _DERIVED) as tables:
-            write_summary(scores, silent, choices, tables)
-            write_curves(scores, choices.headline, tables)
-            write_variance(scores, choices.headline, tables)
-            write_hypotheses(scores, silent, choices, tables)
-            write_repair(scores, choices, tables)
-        with Tables(place, ("effort",)) as tables:
-            write_effort(run, choices.headline, tables)
-        _record(place, run.manifest)
+        run = ScoredRun(Run(place))
+        for table in _DERIVED:
+            write_table(place, table, ROWS[table](run))
+        _record(place, run.run.manifest)
 
 
 def parts() -> dict[str, str]:

@@ -14,7 +14,7 @@ from pydantic import Field
 from ohr.contracts import Context, SystemReply
 from ohr.contracts.system import SPLIT, System
 from ohr.errors import DataError
-from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
+from ohr.files.foreign_answers.answer_rows import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
 from ohr.files.handed_over import DIGEST, QUESTIONS, digest, plain
 from ohr.files.json_input import lines, text_of
 from ohr.files.tables import read_table

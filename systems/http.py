@@ -19,14 +19,21 @@ from ohr.errors import DataError, PermanentError
 from ohr.messages.secrets import without_key, without_passwords
 from ohr.messages.variables import VARIABLE, fill
 from ohr.models.chat_server import announce, check_variable
-from ohr.models.completions import Failure
 from ohr.models.reach import CONNECT, origin
-from ohr.models.tries import Tries
+from ohr.models.tries import Backoff, Failure, Retries, Tries
 
-from .http_reply import ContextPaths, JsonPath, contexts_of, count_of, excerpt, searched, seconds_of, text_of
+from .http_reply import (
+    ContextPaths,
+    JsonPath,
+    contexts_of,
+    count_of,
+    excerpt,
+    read_reply,
+    searched,
+    seconds_of,
+    text_of,
+)
 from .ingesting import Ingest, Method, Steps, Wait
-from .preset_fields import with_preset
-from .streams import read_reply
 from .templates import (
     checked_headers,
     checked_url,
@@ -37,6 +44,7 @@ from .templates import (
     refuse_secret_urls,
     refuse_secrets,
     refuse_unknown,
+    with_preset,
 )
 
 _LARGEST = 16 << 20
@@ -123,8 +131,8 @@ class Http(System, kind="http"):
     )
     timeout: Annotated[float, execution("Seconds for one whole reply.", gt=0)] = 120.0
     ingest_timeout: Annotated[float, execution("Seconds for a step of `ingest`.", gt=0)] = 3600.0
-    retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 4
-    backoff: Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)] = 1.0
+    retries: Retries = 4
+    backoff: Backoff = 1.0
 
     @model_validator(mode="before")
     @classmethod

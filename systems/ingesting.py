@@ -1,5 +1,6 @@
 """How the documents of a condition reach a service: uploads, further requests, or a command."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from functools import partial
 from mimetypes import guess_type
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -23,12 +24,55 @@ from pydantic import (
 
 from ohr.child import call
 from ohr.errors import DataError
-from ohr.models.completions import Failure
+from ohr.models.tries import Failure
 from ohr.registry import choices
 
-from .documents import FILE_PLACES, batches, bodies
 from .http_reply import JsonPath, excerpt, parsed, refuse_error, searched, shown
 from .templates import checked_url, filled, filled_url, places, plain, refuse_secret_urls, refuse_secrets
+
+FILE_PLACES = frozenset({"text", "file", "number"})
+"""Places that a request has for each file: its text, its name, and its number from 1 on."""
+_LARGEST = 4 << 20
+"""Bytes of lines in a request; the smallest limit of the services with a preset is some 10 MB."""
+
+
+class Sent(NamedTuple):
+    """A request: what a message says of its files, its URL, and its arguments for httpx."""
+
+    place: str
+    url: str
+    request: Mapping[str, Any]
+
+
+def bodies(
+    url: str, body: Mapping[str, Any] | None, paths: Sequence[Path], values: Mapping[str, Any]
+) -> Iterator[Sent]:
+    """Yield a request for each file."""
+    for number, path in enumerate(paths, 1):
+        own = {**values, "text": _text(path), "file": path.name, "number": number}
+        request = {} if body is None else {"json": filled(body, own)}
+        yield Sent(f"file {number} of {len(paths)} ({path.name}): ", filled_url(url, own), request)
+
+
+def batches(
+    url: str, lines: Sequence[Mapping[str, Any]], paths: Sequence[Path], values: Mapping[str, Any]
+) -> Iterator[Sent]:
+    """Yield requests of lines of JSON, with as many files as fit into one."""
+    first, content = 1, b""
+    for number, path in enumerate([*paths, None], 1):
+        own = {} if path is None else {**values, "text": _text(path), "file": path.name, "number": number}
+        more = b"".join(json.dumps(filled(line, own)).encode() + b"\n" for line in lines) if own else b""
+        if content and (path is None or len(content) + len(more) > _LARGEST):
+            files = f"file {first}" if first == number - 1 else f"files {first} to {number - 1}"
+            yield Sent(f"{files} of {len(paths)}: ", filled_url(url, values), {"content": content})
+            first, content = number, b""
+        content += more
+
+
+def _text(path: Path) -> str:
+    """Return a file's text, "" of one that is none: a spec that asks for texts is handed none but texts."""
+    return path.read_text("utf-8") if path.suffix in (".md", ".txt") else ""
+
 
 Method = Literal["GET", "POST", "PUT", "PATCH"]
 _NO_WAY = (

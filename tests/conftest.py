@@ -30,7 +30,7 @@ from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
 from ohr.engine.executors.inline import Inline  # noqa: E402
 from ohr.engine.executors.local import Local  # noqa: E402
-from ohr.models import reach  # noqa: E402
+from ohr.models import given_up, reach, tries  # noqa: E402
 from ohr.models.resident import holding  # noqa: E402
 
 from . import tiny_documents, tiny_models  # noqa: E402
@@ -189,7 +189,8 @@ def chat_server() -> Iterator[ChatServer]:
 def no_server_known(monkeypatch) -> None:
     """Forget the servers that other tests met or missed: ports are used again."""
     monkeypatch.setattr(reach, "_met", set())
-    monkeypatch.setattr(reach, "_lost", {})
+    monkeypatch.setattr(given_up, "_since", {})
+    monkeypatch.setattr(tries, "_refusals", {})
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,8 +8,7 @@ from typing import Any
 
 from ohr.files.json_input import parse_json, whole_number
 from ohr.files.ohrbench_questions import listed
-from ohr.files.question_tables import DOCUMENT, QUESTION
-from ohr.files.tables import Table, is_blank, read_table
+from ohr.files.tables import DOCUMENT, QUESTION, Table, is_blank, read_table
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "question": QUESTION,

@@ -10,13 +10,12 @@ from unicodedata import normalize
 
 from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.files.answers import id_of, spelled
 from ohr.files.changes import kept_until_changed
+from ohr.files.foreign_answers.answer_rows import id_of, spelled
 from ohr.files.json_input import text_of
 from ohr.files.names import printable
 from ohr.files.ohrbench_questions import listed
-from ohr.files.question_tables import is_template
-from ohr.files.tables import Row, is_blank, lacking
+from ohr.files.tables import Row, is_blank, is_template, lacking
 from ohr.messages.wording import counted, named
 
 from .documents import DOMAIN

@@ -18,6 +18,7 @@ from ohr.models.chat_client import start_of
 from ohr.models.chat_server import check_key, key_header, key_of
 from ohr.models.reach import without_connection
 from ohr.models.resident import resident
+from ohr.models.tries import Retries
 
 from ..formats.values import formula, kind_of, table
 from ..structured import StructuredOcr
@@ -39,7 +40,7 @@ class MineruVlm(StructuredOcr, kind="mineru_vlm"):
     api_key_env: Annotated[str | None, execution("Environment variable that holds the key.")] = None
     concurrency: Annotated[int, execution("Pages under way at once.", gt=0)] = 8
     timeout: Annotated[int, execution("Seconds for one reply.", gt=0)] = 300
-    retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 3
+    retries: Retries = 3
     batch_size: Annotated[int, execution("Pages handed out at once.", gt=0)] = 32
 
     def check(self) -> None:

@@ -19,10 +19,8 @@ from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.messages.secrets import without_key
 from ohr.models.chat_server import check_key, key_header, key_of
-from ohr.models.completions import Failure
-from ohr.models.rate_headers import retry_after
 from ohr.models.reach import CONNECT, lost
-from ohr.models.tries import Tries
+from ohr.models.tries import Backoff, Failure, Retries, Tries, retry_after
 
 from ..formats.azure import Azure
 from ..formats.choice import reader_identity
@@ -131,8 +129,8 @@ class Service(StructuredOcr, kind="service"):
     dpi: Annotated[int, Field(gt=0, le=1200, description="Resolution that the pages of a rendered PDF claim.")] = 150
     concurrency: Annotated[int, execution("Requests under way at once.", gt=0)] = 4
     timeout: Annotated[float, execution("Seconds for one page, with all tries.", gt=0)] = 300.0
-    retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 5
-    backoff: Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)] = 1.0
+    retries: Retries = 5
+    backoff: Backoff = 1.0
     batch_size: Annotated[int, execution("Pages handed out at once.", gt=0)] = 32
 
     @property

@@ -126,14 +126,11 @@ def _move(new: Path, out: Path, *, force: bool) -> list[str]:
         path.replace(out / name)
     for name in known.keys() - files.keys() - {STUDY}:
         (out / name).unlink(missing_ok=True)
-        _remove_empty(out, (out / name).parent)
+        folder = (out / name).parent
+        while folder != out and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+            folder = folder.parent
     with replaced(out / RECORD) as path:
         path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (out / UNFINISHED).unlink()
     return sentences
-
-
-def _remove_empty(out: Path, folder: Path) -> None:
-    while folder != out and folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent

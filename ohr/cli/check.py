@@ -37,8 +37,8 @@ def check(
     from ohr.messages.variables import hidden
     from ohr.models.reach import origin, servers_of
     from ohr.runner.power import uncompared
-    from ohr.spec.environment import sent
     from ohr.spec.read import read_spec
+    from ohr.spec.servers import sent
     from ohr.surface import private_imports
 
     try:

@@ -131,7 +131,7 @@ def _of_files(
     margin: float | None,
     clusters: Path | None,
 ) -> "Compared":
-    from ohr.results.derived.hits import compare_hits, read_hits
+    from ohr.results.derived.ranked_runs import compare_hits, read_hits
 
     if qrels is None:
         raise DataError(f"{first} and {second} are files: name the judgments of these runs with --qrels FILE")

@@ -13,8 +13,9 @@ from ohr.cli.options import STORE, AllowEnv, AsJson, Force, Overrides, StoreFold
 from ohr.messages.wording import counted, named
 
 if TYPE_CHECKING:
-    from ohr.builder.build import Built, Estimate
-    from ohr.builder.costs import Cost
+    from ohr.builder.build_session import Cost
+    from ohr.builder.build_set import Estimate
+    from ohr.builder.write_files import Built
 
 
 def build(
@@ -44,9 +45,9 @@ def build(
     Models write questions from the pages, and rules and models verify them. What was asked is kept: a build that was
     killed, or that is run again after a review, asks nothing twice.
     """
-    from ohr.builder.build import Job, estimate
-    from ohr.builder.build import build as build_set
-    from ohr.builder.settings import read_settings
+    from ohr.builder.build_set import build as build_set
+    from ohr.builder.build_set import estimate
+    from ohr.builder.build_settings import Job, read_settings
     from ohr.engine.executors.local import Local
 
     settings = read_settings(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())

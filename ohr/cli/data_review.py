@@ -11,9 +11,8 @@ from ohr.cli.options import AsJson
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.questions.candidate import Candidate
-    from ohr.questions.records import Record
-    from ohr.questions.review.decisions import Decision
+    from ohr.questions.candidate import Candidate, Record
+    from ohr.questions.human_review import Decision
     from ohr.report.html.review_pages import PageSource
 
 PORT = 8573
@@ -48,7 +47,7 @@ def review(
     build keeps it. Ctrl-C ends the review.
     """
     from ohr.errors import DataError
-    from ohr.questions.records import FILE, read_records
+    from ohr.questions.candidate import FILE, read_records
 
     if not (folder / FILE).exists():
         raise DataError(f"{folder}: has no {FILE}, which `ohr data build ... --to {folder}` writes")
@@ -62,7 +61,7 @@ def review(
 
 def _undropped(record: "Record") -> "Record":
     """Return a record without the removal by a reviewer, who may change the verdict."""
-    from ohr.questions.review.outcome import RULE
+    from ohr.questions.human_review import RULE
 
     return record._replace(removal=None) if record.removal and record.removal.rule == RULE else record
 
@@ -70,8 +69,8 @@ def _undropped(record: "Record") -> "Record":
 def _serve(folder: Path, shown: "Sequence[Record]", reviewer: str | None, port: int, *, browse: bool) -> None:
     from ohr import extras
     from ohr.errors import DataError
-    from ohr.questions.funnel import rule_name
-    from ohr.questions.review.decisions import FILE
+    from ohr.questions.human_review import FILE
+    from ohr.questions.verification import rule_name
     from ohr.report.html.review import serve_review
     from ohr.serving.http import serve_until_interrupted
 
@@ -173,7 +172,7 @@ def _print_summary(
 ) -> None:
     """Print what is decided, of a sample of the records or of all, by one reviewer or by everybody."""
     from ohr.cli.display.review import print_summary, summarize
-    from ohr.questions.review.decisions import FILE, read_decisions
+    from ohr.questions.human_review import FILE, read_decisions
 
     path = folder / FILE
     decisions = read_decisions(path) if path.exists() else []
@@ -214,8 +213,7 @@ def _by(reviewer: str | None, decisions: "list[Decision]", path: Path) -> "list[
 def _holds_verdicts(folder: Path, survivors: "Sequence[Candidate]") -> bool:
     """Report whether the questions of the set are those that all decisions leave."""
     from ohr.files.ohrbench_questions import survey_questions
-    from ohr.questions.review.decisions import FILE
-    from ohr.questions.review.outcome import reviewed_by
+    from ohr.questions.human_review import FILE, reviewed_by
 
     path = folder / "qas_v2.json"
     if not path.is_file():

@@ -66,7 +66,7 @@ def run(
 ) -> None:
     """Run a study; results in the store are reused."""
     from ohr.engine.executors import make_executor
-    from ohr.results.folder.tags import parse_tags
+    from ohr.results.folder.tags_and_prices import parse_tags
     from ohr.spec.read import read_spec
 
     read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())

@@ -45,7 +45,7 @@ def runs(
     A run that was limited to some documents, or to a sample of the questions, is marked. The largest loss is that of
     all comparisons with clean text that show one, in points of 100.
     """
-    from ohr.results.folder.tags import parse_tags
+    from ohr.results.folder.tags_and_prices import parse_tags
     from ohr.results.listing import list_runs
 
     if tag and (where or diff):
@@ -75,7 +75,7 @@ def _is_chosen(run: "ListedRun", chosen: Sequence[Path] | None, runs: Path) -> b
 
 
 def _tag(folders: Sequence[Path], words: Sequence[str]) -> None:
-    from ohr.results.folder.tags import change_tags, parse_tags
+    from ohr.results.folder.tags_and_prices import change_tags, parse_tags
 
     if not folders:
         raise typer.BadParameter("name the runs to tag, as in: ohr runs RUN --tag KEY=VALUE")

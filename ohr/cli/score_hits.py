@@ -48,7 +48,7 @@ def hits(
     """
     from ohr.report.comparison import plain
     from ohr.report.views import hits as views
-    from ohr.results.derived.hits import compare_hits, read_hits
+    from ohr.results.derived.ranked_runs import compare_hits, read_hits
     from ohr.results.folder.replace import refuse, written
 
     if per_topic is not None:

@@ -1,22 +1,25 @@
 """The scheduler: runs every step whose inputs are ready, grouped by the model that it needs."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from time import monotonic
+from typing import Any
 
 from ohr.contracts import Permanent
 from ohr.engine.executors.aside import Aside
 from ohr.engine.executors.base import Executor, NodeLost
-from ohr.engine.lanes import Lane, Task
 from ohr.engine.ledger import Ledger
-from ohr.engine.planner import Planner
-from ohr.engine.progress import Progress
-from ohr.engine.setup import reason
-from ohr.engine.tally import EVERY
-from ohr.engine.worker import Job, Result, run_jobs
+from ohr.engine.progress import EVERY, Progress, Tally
+from ohr.engine.tasks import Growth, Lane, Task
+from ohr.engine.worker import Job, Result, reason, run_jobs
 from ohr.errors import InputsGone, OhrError, PromptError, StoreError
+from ohr.graph.graph import Graph
+from ohr.models.tries import MOST_LOST, Policy
 from ohr.store import Store
+from ohr.work.shapes import read_sound
+from ohr.work.step import Ready, Report
 
 _log = logging.getLogger(__name__)
 _POLL = 0.25
@@ -28,11 +31,11 @@ _HELD_FOR_FILES = 200_000_000
 """The same where prompts are sent in files: as many as the largest file of a server takes, about 1.6 GB."""
 
 
-class Scheduler(Planner):
-    """Runs steps on an executor; results in the store are reused.
+class Scheduler:
+    """Runs the steps whose results the store lacks, and those that steps ask for, on an executor.
 
     Args:
-        retries: how often an item that failed is tried again.
+        policy: how often an item is tried.
         seconds: limit of an item; None for no limit.
         aside: runs what waits for hours.
     """
@@ -45,10 +48,18 @@ class Scheduler(Planner):
         progress: Progress,
         aside: Aside,
         *,
-        retries: int = 0,
+        policy: Policy,
         seconds: float | None = None,
     ) -> None:
-        super().__init__(store, progress, retries)
+        self.store, self.policy = store, policy
+        self._graph, self._growth, self._tally = Graph(), Growth(), Tally(progress)
+        self._pending: dict[str, Task] = {}
+        self._renamed: dict[str, str | None] = {}
+        self._released: list[str] = []  # claims to give up at the end of the turn, in one write
+        self._lost = Counter[str]()
+        self._settled: set[str] = set()
+        self._stale: set[str] = set()
+        self._asked_again: set[str] = set()
         self.executor, self.ledger, self.seconds, self.aside = executor, ledger, seconds, aside
         self._posted = Lane(alone=True)  # whole files, as many at once as there are
         self._lanes = {alone: Lane(alone) for alone in (False, True)}
@@ -56,6 +67,134 @@ class Scheduler(Planner):
         self._parked: list[Task] = []
         self._looked, self._moved = 0.0, False
         self._pace: dict[str, float] = {}
+
+    def add(self, graph: Graph, goals: Iterable[str], stale: Collection[str] = (), *, asks_again: bool = False) -> int:
+        """Plan the steps that `goals` need and the store does not have.
+
+        Args:
+            stale: keys of steps that are made again, whatever the store has.
+            asks_again: what these steps have asked for is made again, too.
+
+        Returns:
+            the number of steps planned.
+        """
+        found = graph.look_up(self.store)
+        self._stale |= {*found.stale, *stale}
+        self._asked_again |= set(stale) if asks_again else set()
+        self._growth.asked_for |= found.asked_for
+        self._graph.steps |= graph.steps
+        return len(self._plan(graph, goals, {*found.there.difference(stale), *self._settled}))
+
+    @property
+    def asked_for(self) -> set[str]:
+        """The keys of what steps have asked for, in this run or an earlier one."""
+        return self._growth.asked_for
+
+    def _discard_stale(self, task: Task) -> None:
+        """Remove what a step has made before, under the key that it has now; with a gap it is another than planned."""
+        if task.step.key not in self._stale:
+            return
+        self._stale.discard(task.step.key)
+        names, work = list(self._keys_of(task).outputs), task.step.work
+        if task.step.key in self._asked_again and work.grows:
+            outputs = read_sound(self.store, names, work.shape).values()
+            names += [name for output in outputs for name in work.grown(output)]
+        self.store.discard(names)
+
+    def _plan(self, graph: Graph, goals: Iterable[str], known: set[str]) -> list[Task]:
+        fresh = [
+            Task(step)
+            for step in graph.needed(goals, known)
+            if step.key not in self._pending and step.key not in self._renamed
+        ]
+        for task in fresh:
+            self._pending |= dict.fromkeys(task.step.outputs, task)
+        self._growth.plan(fresh)
+        for task in fresh:
+            needed = (self._pending.get(name) for name in (*task.step.inputs, *task.step.after))
+            for other in {id(other): other for other in needed if other}.values():
+                other.dependents.append(task)
+                task.waiting += 1
+        for task in fresh:
+            if not task.waiting:
+                self._ready(task)
+        self._tally.plan(fresh)
+        return fresh
+
+    def read(self, names: Iterable[str]) -> dict[str, Any]:
+        """Read settled outputs, by the graph's keys; those that failed are left out.
+
+        What was damaged or lost since it was made is made again.
+
+        Raises:
+            InputsGone: a value is gone that no step of the graph makes.
+        """
+        wanted = {plain: name for plain in names if (name := self.effective(plain)) is not None}
+        steps = self._graph.steps
+        shapes = {
+            name: steps[plain].work.shape if plain in steps else self._growth.shape(plain)
+            for plain, name in wanted.items()
+        }
+        values = read_sound(self.store, shapes)
+        lost = [plain for plain, name in wanted.items() if name not in values]
+        if lost:
+            self.settle(task.step.key for task in self._remake("results", lost))
+            return self.read(wanted)
+        return {plain: values[name] for plain, name in wanted.items()}
+
+    def _remake(self, item: str, lost: Sequence[str]) -> list[Task]:
+        """Plan the steps that make lost values again, or ask for them again; returns these steps.
+
+        Raises:
+            InputsGone: no step makes one of them, or they are lost again and again.
+        """
+        self._lost.update(name for name in lost if name not in self._pending)  # else several steps miss one value
+        steps = self._graph.steps
+        makers = {name: name if name in steps else self._growth.asked_by(name) for name in lost}
+        if any(maker not in steps or self._lost[name] > MOST_LOST for name, maker in makers.items()):
+            raise InputsGone(item, lost)
+        self._settled.difference_update(lost)
+        for name in makers.values():
+            self._renamed.pop(name, None)
+        self._plan(self._graph, makers.values(), self.store.has_many(steps.keys()) - set(makers.values()))
+        return list({task.step.key: task for name in makers.values() if (task := self._pending.get(name))}.values())
+
+    def effective(self, name: str) -> str | None:
+        """Return the key under which a settled output is in the store; None where it failed.
+
+        It is another one than the graph's where an input failed: what was made with a gap must not be taken for the
+        whole by a later run.
+        """
+        return self._renamed.get(name, name)
+
+    def _name(self, task: Task) -> str:
+        return self._keys_of(task).outputs[0]
+
+    def _keys_of(self, task: Task) -> Ready:
+        return task.keys(self._renamed, self.policy)
+
+    def _grow(self, task: Task, report: Report) -> None:
+        """Add the steps that a step asks for."""
+        try:
+            turns = self._growth.ask(task, report, self._pending)
+        except ValueError as error:
+            for name in self._keys_of(task).outputs:
+                self._note(task, name, Permanent(error))
+            self._finish(task)
+            return
+        if task not in turns:  # another run may make it before its turn comes here
+            self._released.append(self._name(task))
+        self._wait_for_growth(turns)
+
+    def _wait_for_growth(self, tasks: Iterable[Task]) -> None:
+        """Run tasks again when what they asked for is settled."""
+        for task in tasks:
+            graph, needs = self._growth.graph(task), task.growth.needs
+            self._graph.steps |= graph.steps
+            self._plan(graph, graph.steps, self._settled)
+            asked = (self._pending.get(name) for name in (*graph.steps, *needs))
+            self._again(task, list({id(other): other for other in asked if other}.values()))
+            task.needs, task.growth = needs or task.needs, Report()
 
     def settle(self, keys: Iterable[str]) -> None:
         """Run until each of these keys is made or has failed; other steps that are ready run as well."""
@@ -232,13 +371,11 @@ class Scheduler(Planner):
         self._try_again(task, left)
 
     def _note(self, task: Task, name: str, why: str) -> None:
-        """Note a failed attempt, which is the last of this run where another one would fail the same way."""
-        is_last = task.step.work.posted or isinstance(why, Permanent)
-        task.attempts[name] += self.retries + 1 if is_last else 1
+        task.attempts[name] += self.policy.attempts(why, once=task.step.work.posted)
         task.errors[name] = why
 
     def _try_again(self, task: Task, left: Sequence[str]) -> None:
-        if any(task.attempts[name] <= self.retries for name in left):
+        if not all(self.policy.is_over(task.attempts[name]) for name in left):
             _log.info("tried again: %s: %s", task.step.work.item, next(iter(task.errors.values()), ""))
             self._again(task)
         else:
@@ -260,7 +397,7 @@ class Scheduler(Planner):
         self._settled.update(step.outputs)
         for place, (plain, name) in enumerate(zip(step.outputs, ready.outputs, strict=True)):
             self._pending.pop(plain, None)
-            if name in task.errors and task.attempts[name] > self.retries:
+            if name in task.errors and self.policy.is_over(task.attempts[name]):
                 self._renamed[plain] = None
                 self.ledger.fail(step.work.role, step.work.label(place), task.errors[name])
             elif name != plain:
@@ -271,8 +408,8 @@ class Scheduler(Planner):
         if step.work.grows:
             self._wait_for_growth(self._growth.take_turns(step.work.kind, self._pending))
         self._tally.finish(task, self.ledger.seconds)
-        for one in task.dependents:
-            one.waiting -= 1
-            if not one.waiting:
-                self._ready(one)
+        for dependent in task.dependents:
+            dependent.waiting -= 1
+            if not dependent.waiting:
+                self._ready(dependent)
         task.dependents = []

@@ -11,8 +11,10 @@ from ohr.engine.executors.base import Executor
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.engine.scheduler import Scheduler
-from ohr.engine.setup import Setup
-from ohr.models.reach import forget, servers_of, without_connection
+from ohr.engine.worker import Setup
+from ohr.models.given_up import ask_again
+from ohr.models.reach import servers_of, without_connection
+from ohr.models.tries import Policy
 from ohr.spec.model import Spec
 from ohr.store import Store
 from ohr.work.step import Context
@@ -46,7 +48,7 @@ class Session:
         if self.executor is None:
             yield self
             return
-        forget()
+        ask_again()
         for line in without_connection(servers_of(spec.stages())):
             _log.warning("%s. What needs it and is not in the store fails unless it answers by then", line)
         limits = spec.limits
@@ -64,4 +66,4 @@ class Session:
             raise ValueError("a session without an executor runs nothing")
         aside, limits = Aside(replace(self.context, asks_again=asks_again), self.progress), spec.limits
         everything = self.store, self.executor, self.ledger, self.progress, aside
-        return Scheduler(*everything, retries=spec.retries, seconds=limits.seconds)
+        return Scheduler(*everything, policy=Policy(spec.retries), seconds=limits.seconds)

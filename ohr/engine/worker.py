@@ -18,14 +18,33 @@ from typing import Any, NoReturn
 import psutil
 
 from ohr.contracts import Stage
-from ohr.engine.setup import Setup
-from ohr.errors import InputsGone, PromptError, StoreError
+from ohr.dataset.inputs import Inputs
+from ohr.errors import InputsGone, OhrError, PromptError, StoreError
 from ohr.messages.blame import fault_of
 from ohr.models.resident import holding
 from ohr.processes import lives
 from ohr.store import open_store
 from ohr.work.step import Context, Ready, Report, Work
 from ohr.work.time_limit import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Settings that each worker receives once, when it starts.
+
+    Args:
+        store: URL of the store; None where calls need no store.
+        inputs: of the run.
+        plugin_files: loaded before any work.
+        seconds: longest time for one item; None for no limit.
+        memory: most bytes of data of one worker; None for no limit.
+    """
+
+    store: str | None = None
+    inputs: Inputs | None = None
+    plugin_files: tuple[Path, ...] = ()
+    seconds: float | None = None
+    memory: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +162,11 @@ def run_some(jobs: Sequence[Job], context: Context, hold: Callable[[Stage | None
     for report in reports:
         report.seconds = report.seconds or (perf_counter() - began) / len(jobs)
     return reports
+
+
+def reason(error: BaseException) -> str:
+    """Put an exception in one sentence."""
+    return str(error) if isinstance(error, OhrError) else f"{type(error).__name__}: {error}"
 
 
 def _restore() -> None:

@@ -185,7 +185,9 @@ def _obtained(file: Any, url: str, folder: Path, repository: str, earlier: objec
     part.parent.mkdir(parents=True, exist_ok=True)
     if part.is_file() and part.stat().st_size > file.size:
         part.unlink()
-    _download(url, part, file.size)
+    client, utils = (extras.load(f"huggingface_hub.{name}", "data") for name in ("file_download", "utils"))
+    with part.open("ab") as out:
+        client.http_get(url, out, resume_size=out.tell(), headers=utils.build_hf_headers(), expected_size=file.size)
     found = _hashes(part)
     if wanted not in found:
         part.unlink()
@@ -193,12 +195,6 @@ def _obtained(file: Any, url: str, folder: Path, repository: str, earlier: objec
         raise DataError(f"{target}: the download differs from the hub's file {hashes}; fetch again")
     part.replace(target)
     return found[0]
-
-
-def _download(url: str, part: Path, size: int) -> None:
-    client, utils = (extras.load(f"huggingface_hub.{name}", "data") for name in ("file_download", "utils"))
-    with part.open("ab") as out:
-        client.http_get(url, out, resume_size=out.tell(), headers=utils.build_hf_headers(), expected_size=size)
 
 
 def _network_errors() -> tuple[type[Exception], ...]:

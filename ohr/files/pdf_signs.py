@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ohr.text.chinese import HAN
-from ohr.text.readable import reads
+from ohr.text.layer import reads
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top, in points from the page's lower left corner."""

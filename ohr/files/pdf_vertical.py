@@ -5,7 +5,7 @@ pdfium orders such letters as if their lines ran across, and where the font is n
 """
 
 import ctypes
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise, starmap
 from pathlib import Path
 from statistics import median
@@ -107,13 +107,18 @@ def _parted(marks: Sequence[Mark]) -> tuple[list[list[Mark]], list[Mark]]:
 
 
 def _rows(marks: Iterable[Mark]) -> list[list[Mark]]:
-    rows: list[list[Mark]] = []
-    for mark in sorted(marks, key=lambda mark: -mark.up):
-        if rows and rows[-1][0].up - mark.up <= _BESIDE * mark.size:
-            rows[-1].append(mark)
+    return [sorted(row, key=lambda mark: mark.left) for row in _grouped(marks, lambda mark: -mark.up)]
+
+
+def _grouped(marks: Iterable[Mark], place: Callable[[Mark], float]) -> list[list[Mark]]:
+    """Divide marks, in the order of their places, where the next one is not beside the first of its group."""
+    groups: list[list[Mark]] = []
+    for mark in sorted(marks, key=place):
+        if groups and place(mark) - place(groups[-1][0]) <= _BESIDE * mark.size:
+            groups[-1].append(mark)
         else:
-            rows.append([mark])
-    return [sorted(row, key=lambda mark: mark.left) for row in rows]
+            groups.append([mark])
+    return groups
 
 
 def _in_columns(marks: Sequence[Mark]) -> str:
@@ -241,13 +246,7 @@ def _spaced(title: Sequence[Mark]) -> str:
 
 
 def _columns(marks: Iterable[Mark]) -> list[list[Mark]]:
-    columns: list[list[Mark]] = []
-    for mark in sorted(marks, key=lambda mark: -mark.left):
-        if columns and columns[-1][0].left - mark.left <= _BESIDE * mark.size:
-            columns[-1].append(mark)
-        else:
-            columns.append([mark])
-    return [sorted(column, key=lambda mark: -mark.up) for column in columns]
+    return [sorted(column, key=lambda mark: -mark.up) for column in _grouped(marks, lambda mark: -mark.left)]
 
 
 def _tiers(column: Sequence[Mark]) -> Iterator[list[Mark]]:

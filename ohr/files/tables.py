@@ -6,10 +6,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
-from ohr.files.grids import WORKBOOK, Grid, csv_grids, text_of_file, workbook_grids
-from ohr.files.parquet import PARQUET
-from ohr.files.parquet import SUFFIXES as PARQUET_SUFFIXES
-from ohr.files.record_files import LINES_SUFFIXES, as_rows, read_values
+from ohr.files.grid_files import (
+    LINES_SUFFIXES,
+    PARQUET,
+    PARQUET_SUFFIXES,
+    WORKBOOK,
+    Grid,
+    as_rows,
+    csv_grids,
+    read_values,
+    text_of_file,
+    workbook_grids,
+)
 from ohr.messages.wording import keys_of
 from ohr.messages.wording import named as listed
 
@@ -204,3 +212,20 @@ def _unused(keys: Sequence[str], places: Mapping[str, Sequence[int]]) -> list[st
 
 def _plain(name: str) -> str:
     return " ".join(re.split(r"[\s_\-.:*]+", name.casefold())).strip()
+
+
+QUESTION = ("question", "questions", "query", "question_text")
+"""Names of the column of questions."""
+DOCUMENT = (
+    "document", "file", "file_name", "pdf", "doc", "filename", "documents",
+    "document_name", "doc_name", "pdf_file", "pdf_name", "source_file",
+)  # fmt: skip
+"""Names of the column that says which document a question is about; messages list the first five."""
+
+TEMPLATE = "Replace this by a question about {name}, and fill in its answer and its page"
+"""The text in the place of a question of the document `name`."""
+
+
+def is_template(question: Any) -> bool:
+    """Report whether a question is still the text that `ohr init` wrote in its place."""
+    return isinstance(question, str) and question.strip().startswith(TEMPLATE.partition("{")[0])

@@ -29,9 +29,8 @@ from ohr.dataset.inputs import Inputs
 from ohr.graph.scored import Scored
 from ohr.keys import identity, key
 from ohr.spec.model import KnowledgeBase
-from ohr.steps.answers.judging import Judge
+from ohr.steps.answers.judging import Judge, questioned
 from ohr.steps.answers.prompt_templates import read_prompt
-from ohr.steps.answers.replies import questioned
 from ohr.steps.documents.page_images import ImageRecipe, acting, in_order
 
 _SEEDING = 2

@@ -30,10 +30,9 @@ from ohr.keys import key
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.answers.correcting import PrepareCorrection
-from ohr.steps.answers.floors_and_ceilings import CONDITIONS
 from ohr.steps.answers.judging import PreparePageJudging
-from ohr.steps.answers.page_scores import ScorePages
-from ohr.steps.answers.prompts import PreparePrompts
+from ohr.steps.answers.prompts import CONDITIONS, PreparePrompts
+from ohr.steps.answers.scoring import ScorePages
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CorrectDocument, MakeDocument
 from ohr.steps.retrieval.retrieve import Retrieve

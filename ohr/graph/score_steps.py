@@ -9,9 +9,8 @@ from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import Cell
 from ohr.graph.graph import Batch, Graph
 from ohr.metrics.rankings import SHOWN_METRICS
-from ohr.steps.agents.viewed_pages import ScoreShown
 from ohr.steps.answers.judging import PrepareJudging
-from ohr.steps.answers.scoring import ScoreAnswers, ScoreRetrieval
+from ohr.steps.answers.scoring import ScoreAnswers, ScoreRetrieval, ScoreShown
 from ohr.steps.documents.page_images import acting
 from ohr.work.step import Step
 

@@ -1,29 +1,22 @@
 """Conversion of tables between LaTeX, Markdown and HTML (OHRBench, section 3.2 and Fig. 4)."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Literal
 
 from ohr.contracts import Edit, Span
 from ohr.markup import html, latex, markdown
 from ohr.markup.regions import Region, regions
-from ohr.markup.tables import Table, counted
+from ohr.markup.tables import counted
 from ohr.markup.tabular import tabulars
 
 Notation = Literal["latex", "markdown", "html"]
 """Notation that tables and formulas are converted to."""
 
-_READERS: dict[Notation, Callable[[str, list[str]], Table | None]] = {
-    "latex": latex.read,
-    "markdown": markdown.read,
-    "html": html.read,
-}
-_WRITERS: dict[Notation, Callable[[Table, list[str]], str]] = {
-    "latex": latex.write,
-    "markdown": markdown.write,
-    "html": html.write,
-}
+_FORMS: dict[Notation, ModuleType] = {"latex": latex, "markdown": markdown, "html": html}
+"""The module that reads and writes each notation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +50,14 @@ def convert(markup: str, to: Notation) -> Conversion | None:
         return Conversion(markup)
     losses: list[str] = []
     try:
-        table = _READERS[given](markup, losses)
+        table = _FORMS[given].read(markup, losses)
     except ValueError:
         return None
     if table is None or not table.cells:
         return None
     raw = {piece.text.split("{")[0].strip() for cell in table.cells for piece in cell.content if piece.kind == "raw"}
     losses += [f"no counterpart of {command}: it stays LaTeX" for command in sorted(raw) if to != "latex"]
-    written = _WRITERS[to](table, losses)
+    written = _FORMS[to].write(table, losses)
     if table.rest:
         losses.append("what else the table environment held follows as text")
         written = f"{written.rstrip()}\n\n{table.rest}\n"

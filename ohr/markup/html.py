@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 
 from ohr.contracts import Span
+from ohr.markup.tables import STYLE_OF_TAG, TAGS, Content, Piece, Style, joined, split_formulas
+from ohr.markup.tables import write as write_content
 
-from .content import STYLE_OF_TAG, TAGS, Content, Piece, Style, joined, split_formulas
-from .content import write as write_content
 from .tables import Cell, Grid, Table
 
 INLINE_TAGS = frozenset(

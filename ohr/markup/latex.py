@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from .content import Content, Marks, Piece, Style, joined, split_formulas
-from .content import write as write_content
+from ohr.markup.tables import Content, Marks, Piece, Style, joined, split_formulas
+from ohr.markup.tables import write as write_content
+
 from .tables import Cell, Grid, Table
 from .tabular import Tabular, closing, tabulars
 

@@ -1,10 +1,126 @@
-"""Tables in no particular notation: cells that may span rows and columns, and a caption."""
+"""Tables in no particular notation: cells that may span rows and columns, their content, and a caption."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Literal
 
-from .content import Content
+from ohr.markup.regions import regions
+
+Style = Literal["bold", "italic", "underline"]
+"""Style of a piece of text."""
+Marks = Mapping[Style, tuple[str, str]]
+"""The marks that begin and end each style in a notation."""
+
+TAGS: Marks = {"bold": ("<b>", "</b>"), "italic": ("<i>", "</i>"), "underline": ("<u>", "</u>")}
+"""Opening and closing tag of each style in HTML."""
+STYLE_OF_TAG: Mapping[str, Style] = {
+    "b": "bold",
+    "strong": "bold",
+    "i": "italic",
+    "em": "italic",
+    "u": "underline",
+}
+"""Style of each tag of HTML."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a cell.
+
+    Args:
+        kind: `text` is plain characters; `formula` includes its delimiters; `raw` is a LaTeX command without a
+            counterpart in other notations, kept unchanged; `break` is a line break and has no text.
+        styles: from the outermost in.
+    """
+
+    kind: Literal["text", "formula", "raw", "break"]
+    text: str = ""
+    styles: tuple[Style, ...] = ()
+
+
+Content = tuple[Piece, ...]
+"""Text of a cell or line as pieces, in order."""
+
+
+def joined(pieces: Iterable[Piece]) -> Content:
+    """Join adjacent text of one style, collapse white space, and strip it beside breaks and at both ends."""
+    lines: list[list[Piece]] = [[]]
+    for piece in pieces:
+        if piece.kind == "break":
+            lines.append([])
+        else:
+            lines[-1].append(piece)
+    written = [_line(line) for line in lines]
+    while written and not written[-1]:
+        written.pop()
+    content: list[Piece] = []
+    for line in written:
+        content += [Piece("break")] * bool(content) + line
+    return tuple(content)
+
+
+def _line(pieces: Iterable[Piece]) -> list[Piece]:
+    tidy: list[Piece] = []
+    for piece in pieces:
+        last = tidy[-1] if tidy else Piece("text", " ")
+        text = re.sub(r"\s+", " ", piece.text) if piece.kind == "text" else piece.text
+        if piece.kind == "text" and last.text.endswith(" "):
+            text = text[1:] if text.startswith(" ") else text
+        if text:
+            if last.kind == piece.kind == "formula":  # `$a$$b$` would mean something else
+                tidy.append(Piece("text", " "))
+            tidy.append(Piece(piece.kind, text, piece.styles))
+    if tidy and tidy[-1].kind == "text":
+        last = tidy.pop()
+        tidy += [Piece("text", text, last.styles)] if (text := last.text.rstrip()) else []
+    whole: list[Piece] = []
+    for (kind, styles), group in groupby(tidy, key=lambda piece: (piece.kind, piece.styles)):
+        pieces = list(group)
+        whole += [Piece("text", "".join(piece.text for piece in pieces), styles)] if kind == "text" else pieces
+    return whole
+
+
+def split_formulas(text: str, styles: tuple[Style, ...], read: Callable[[str], Iterable[Piece]]) -> Iterable[Piece]:
+    """Yield the formulas of a text as pieces, and what `read` makes of the text between them."""
+    if "$" not in text and "\\" not in text:
+        yield from read(text)
+        return
+    place = 0
+    for region in regions(text):
+        if region.kind in ("inline_formula", "block_formula"):
+            yield from read(text[place : region.start])
+            yield Piece("formula", re.sub(r"\s*\n\s*", " ", text[region.start : region.end]), styles)
+            place = region.end
+    yield from read(text[place:])
+
+
+def write(
+    content: Sequence[Piece], marks: Marks, text: Callable[[str], str], verbatim: Callable[[str], str], line_break: str
+) -> str:
+    """Write a cell with the marks and the line break of a notation.
+
+    Args:
+        text: escapes plain characters.
+        verbatim: escapes formulas and raw commands.
+    """
+    parts: list[str] = []
+    on: tuple[Style, ...] = ()
+    for piece in (*content, Piece("text")):
+        same = 0
+        while same < min(len(on), len(piece.styles)) and on[same] == piece.styles[same]:
+            same += 1
+        parts += [marks[style][1] for style in reversed(on[same:])]
+        parts += [marks[style][0] for style in piece.styles[same:]]
+        on = piece.styles
+        if piece.kind == "break":
+            parts.append(line_break)
+        else:
+            parts.append(text(piece.text) if piece.kind == "text" else verbatim(piece.text))
+    return "".join(parts)
+
 
 MOST_COLUMNS = 1000
 """A table with more columns is taken for a fault of the engine."""
@@ -106,15 +222,15 @@ class Grid:
         Raises:
             ValueError: the table has more places than MOST_PLACES.
         """
-        found = []
+        cells = []
         for cell in self._cells:
             height = min(cell.rows, rows - cell.row)
             if cell.content or height > 1 or cell.columns > 1 or cell.header:
-                found.append(Cell(cell.row, cell.column, cell.content, height, cell.columns, cell.header))
+                cells.append(Cell(cell.row, cell.column, cell.content, height, cell.columns, cell.header))
         columns = max((column for _, column in self._taken), default=-1) + 1
         if rows * columns > MOST_PLACES:
             raise ValueError("more places than a table has")
-        return Table(rows, columns, tuple(sorted(found, key=lambda cell: (cell.row, cell.column))), caption, rest)
+        return Table(rows, columns, tuple(sorted(cells, key=lambda cell: (cell.row, cell.column))), caption, rest)
 
 
 def counted(losses: Iterable[str]) -> tuple[str, ...]:

@@ -65,7 +65,6 @@ def blocks(text: str) -> list[Block]:
 
 
 def _spans(text: str) -> Iterator[tuple[Kind, int, int]]:
-    """Find formulas and tables."""
     for kind, start, end, _ in regions(text):
         if kind == "block_formula":
             yield "formula", start, end

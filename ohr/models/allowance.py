@@ -1,21 +1,134 @@
 """An account of what is sent to a model in a minute: one for all that ask it with one key on this machine."""
 
 import fcntl
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
-from typing import Self
+from typing import Any, ClassVar
 from uuid import uuid4
+
+from pydantic import ConfigDict, TypeAdapter
 
 from ohr.errors import PluginError
 from ohr.keys import key
-from ohr.models.meter import Meter
-from ohr.models.rate_headers import left, retry_after
+from ohr.models.tries import left, retry_after
 from ohr.store.folders import user_cache
+from ohr.text.tokens import count_tokens
+
+MINUTE = 60.0
+"""Seconds."""
+_LATE = 1.0
+"""Seconds for which a request counts longer than a minute: as far may two requests move together on their way."""
+_BURST = 1.0
+"""Seconds of the limit that may be sent at once: what waits wakes up late, on a crowded machine by half a second, and
+would lose that time each time."""
+_LONGEST = MINUTE + 2 * _LATE
+"""Seconds that a request counts at most, by the slices of a second in which it was sent."""
+
+
+@dataclass
+class Meter:
+    """One limit per minute, of requests or of tokens, and what was spent of it.
+
+    A request may be sent where the last minute has room for it, the pace allows it, and the server has not said that
+    less is left. The pace spreads a minute's requests over the minute: some servers count in shorter spans.
+
+    Args:
+        spent: by second, what was sent in it.
+        next: when the pace allows the next request.
+        left: what the server said is left, without what was under way then and what was sent since.
+        until: when that is outdated.
+        open: by second, what was sent in it and has no reply yet.
+    """
+
+    spent: dict[int, float] = field(default_factory=dict)
+    open: dict[int, float] = field(default_factory=dict)
+    next: float = 0.0
+    left: float = 0.0
+    until: float = 0.0
+
+    def wait(self, now: float, cost: float, limit: float) -> float:
+        """Return the seconds until a request may be sent, 0 for now; larger than the limit, it waits for a free minute.
+
+        Args:
+            now: seconds since any time, the same in all calls.
+            cost: 1 request, or its tokens.
+            limit: per minute.
+        """
+        self.spent, self.open = _recent(self.spent, now), _recent(self.open, now)
+        room = limit - min(cost, limit) + 1e-9 * limit
+        self.next = min(self.next, now + _LONGEST)
+        times = [now, self.next]
+        if self.left < cost:
+            times.append(min(self.until, now + MINUTE))
+        total = sum(self.spent.values())
+        for second in sorted(self.spent):
+            if total <= room:
+                break
+            total -= self.spent[second]
+            times.append(second + 1 + MINUTE + _LATE)
+        return max(times) - now
+
+    def take(self, now: float, cost: float, limit: float) -> None:
+        """Count a request that is sent now."""
+        for amounts in (self.spent, self.open):
+            amounts[int(now)] = amounts.get(int(now), 0.0) + cost
+        self.next = max(self.next, now - _BURST) + min(cost, limit) * _LONGEST / limit
+        self.left -= cost
+
+    def settle(self, sent: float, cost: float, real: float, limit: float) -> None:
+        """Count a request as it was, once its reply is there.
+
+        Args:
+            sent: when it was.
+            cost: as it was counted then.
+            real: what it cost.
+        """
+        if int(sent) in self.open:
+            self.open[int(sent)] -= cost
+        if int(sent) in self.spent:
+            self.spent[int(sent)] += real - cost
+            self.next += (real - cost) * _LONGEST / limit
+
+    def limit(self, now: float, left: float, reset: float) -> None:
+        """Note what the server says is left, which others may have spent, and when that is outdated, in seconds."""
+        self.left, self.until = left - sum(self.open.values()), now + min(reset, MINUTE)
+
+
+def _recent(amounts: dict[int, float], now: float) -> dict[int, float]:
+    return {second: amount for second, amount in amounts.items() if now - _LONGEST < second <= now and amount > 1e-6}
+
+
+_PICTURE = 1000
+"""Tokens of a picture: a page of some 1,000 x 1,000 pixels has 765 to 1,300 in the published rules of hosted models.
+The mean of what the server counts corrects it."""
+_MESSAGE = 4
+"""Tokens that a chat format adds to a message."""
+
+
+def size_of(body: Mapping[str, Any], *, counted: bool) -> tuple[int, int | None]:
+    """Return the tokens of a request's messages, and the most that its reply may have; None where it does not say.
+
+    Args:
+        counted: count them, which takes a millisecond for 10,000 characters; else they are 0.
+    """
+    longest = body.get("max_completion_tokens") or body.get("max_tokens")
+    size = sum(_MESSAGE + sum(map(_tokens, _parts(message))) for message in body["messages"]) if counted else 0
+    return size, longest if isinstance(longest, int) else None
+
+
+def _parts(message: Mapping[str, Any]) -> Iterator[Any]:
+    content = message.get("content")
+    yield from content if isinstance(content, list) else (content,)
+
+
+def _tokens(part: Any) -> int:
+    text = part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else None
+    return _PICTURE if text is None else count_tokens(str(text))
+
 
 _log = logging.getLogger(__name__)
 _REPLY = 1000.0
@@ -44,27 +157,16 @@ class _Account:
         turn: which large request is next, and until when that holds.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(allow_inf_nan=False)
+
     requests: Meter = field(default_factory=Meter)
     tokens: Meter = field(default_factory=Meter)
     reply: float = 0.0
     ratio: float = 1.0
     turn: tuple[str, float] = ("", 0.0)
 
-    @classmethod
-    def read(cls, content: bytes) -> Self:
-        """Read an account; one that is damaged is empty again."""
-        try:
-            state = json.loads(content)
-            name, until = state["turn"]
-            meters = Meter.read(state["requests"]), Meter.read(state["tokens"])
-            return cls(*meters, float(state["reply"]), float(state["ratio"]), (str(name), float(until)))
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-            return cls()
 
-    def written(self) -> bytes:
-        """Return the account as bytes."""
-        meters = {"requests": self.requests.written(), "tokens": self.tokens.written()}
-        return json.dumps({**meters, "reply": self.reply, "ratio": self.ratio, "turn": self.turn}).encode()
+_ACCOUNT = TypeAdapter(_Account)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +259,13 @@ class Allowance:
         with self.path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
-            account = _Account.read(file.read())
+            try:
+                account = _ACCOUNT.validate_json(file.read())
+            except ValueError:  # it is new or damaged
+                account = _Account()
             yield account
             file.truncate(0)  # it appends, so that this is also where it writes
-            file.write(account.written())
+            file.write(_ACCOUNT.dump_json(account))
 
 
 def allowance(url: str, model: str, secret: str, limits: tuple[float | None, float | None]) -> Allowance | None:

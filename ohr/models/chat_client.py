@@ -1,37 +1,125 @@
 """Requests to a chat server: one deadline for a whole reply, more tries, and nothing of the key in what comes back."""
 
 import asyncio
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from time import monotonic
-from typing import Any
+from itertools import count
+from typing import Any, Literal
 
 from ohr import extras
 from ohr.contracts import Completion
 from ohr.messages.secrets import without_key
-from ohr.models.allowance import Allowance, Sent, new_turn
-from ohr.models.completions import LARGEST, Failure, completion_of, excerpt, is_permanent
-from ohr.models.rate_headers import retry_after
-from ohr.models.reach import DROPS, cause, drops, has_met, lose, lost, met, port_of, word_for
-from ohr.models.request_size import size_of
+from ohr.models.allowance import Allowance, Sent, new_turn, size_of
+from ohr.models.reach import lose, lost, met, port_of
+from ohr.models.tries import BUSY, Failure, Policy, is_too_long, noted, of_connection, of_reply, passes, refused
 from ohr.models.waiting import waits
 
-REFUSED = frozenset({401, 402, 403})
-"""Status codes of a key that is refused, whatever it is asked."""
-_BUSY = 429
-"""Status code of a server that was asked too often."""
-_ABOUT_THE_PROMPT = frozenset({400, 413, 422})
-"""Status codes of requests that cannot be answered: too long, too large, not well formed."""
+_WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"})
+_WHOLE |= {"tool_calls", "tool_use", "function_call"}
+_CUT = frozenset({"length", "max_tokens", "model_length", "max_length", "max_output_tokens"})
+_FILTERED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
+"""Names of the end of a reply that is whole, was cut at its longest, or was filtered; any other is an error, and where
+a server says nothing the reply is whole."""
+_STREAM = re.compile(r"\s*(data|event|id|retry)?:")
+"""How an event stream begins."""
+LARGEST = 4 << 20
+"""Bytes of a reply after unpacking; a reply of 10,000 tokens has some 60,000."""
+
+
+def completion_of(text: str, seconds: float, opening: str) -> Completion:
+    """Read a reply of the chat API.
+
+    Args:
+        opening: what the reply begins with, which is left out.
+
+    Raises:
+        Failure: it is none, or not a whole one.
+    """
+    try:
+        text.encode()  # not UTF-8 where this fails
+        reply = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        is_stream = bool(_STREAM.match(text))
+        what = "an event stream, which was not asked for: " if is_stream else ""
+        raise _no_completion(text, what, permanent=is_stream) from error
+    if isinstance(reply, dict) and not reply.get("choices"):  # an error may pass, a reply without one is as it is
+        raise _no_completion(text, permanent=_is_permanent(reply))
+    try:
+        choice = reply["choices"][0]
+        if "message" not in choice and (isinstance(choice.get("text"), str) or "delta" in choice):
+            what = "a part of a stream" if "delta" in choice else "a completion of text, from an API without chat"
+            raise _no_completion(text, f"{what}: ", permanent=True)
+        reason = choice.get("finish_reason")
+        ending = reason.lower() if isinstance(reason, str) else ""
+        message = choice.get("message", {} if ending in _CUT else None)
+        content, refusal = _text(message.get("content")), message.get("refusal") or ending in _FILTERED
+        usage = reply.get("usage")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise _no_completion(text) from error
+    if refusal:
+        why = refusal if isinstance(refusal, str) else "content filter"
+        raise Failure(f"the model refused to answer: {excerpt(why)}")
+    if choice.get("error") or (ending and ending not in _WHOLE | _CUT):
+        why = f"the server ended the reply early ({reason})"
+        raise Failure(f"{why}: {excerpt(json.dumps(choice.get('error') or content))}", why, 0.0)
+    finish: Literal["stop", "length"] = "length" if ending in _CUT else "stop"
+    counts = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    model = reply.get("model")
+    named = model if isinstance(model, str) else ""
+    return Completion(content.removeprefix(opening), *counts, seconds, finish, model=named)
+
+
+def _no_completion(text: str, what: str = "", *, permanent: bool = False) -> Failure:
+    series = "not a chat completion"
+    return Failure(f"{series}: {what}{excerpt(text)}", series, None if permanent else 0.0, permanent=permanent)
+
+
+_OF_A_FAULT = re.compile("err|fail|detail|message|msg|status|code|resp|reason", re.IGNORECASE)
+"""Names of what a reply says of a fault, which may pass."""
+
+
+def _is_permanent(reply: Mapping[str, Any]) -> bool:
+    """Report whether a reply without choices will not be another one: nothing in it speaks of a fault that may pass."""
+    said = {name for name, value in reply.items() if value is not None and _OF_A_FAULT.search(name)}
+    fault = reply.get("error")
+    code = str(fault.get("code")) if isinstance(fault, Mapping) else ""
+    if said == {"error"} and not (code.isdecimal() and passes(int(code))):
+        return is_too_long(json.dumps(fault))
+    return not said and "choices" in reply
+
+
+def _text(content: Any) -> str:
+    """Return the content of a message: a text, or the texts among its parts; nothing where a model only thought.
+
+    Raises:
+        TypeError, AttributeError: it is something else.
+    """
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = [content] if isinstance(content, dict) else content
+    if not isinstance(parts, list):
+        raise TypeError("content is neither text nor parts")
+    return "".join(part.get("text") or "" for part in parts if part.get("type", "text") in ("text", "output_text"))
+
+
+def _count(usage: Any, name: str) -> int:
+    """Read a token count; some servers leave it out, or write something else."""
+    value = usage.get(name) if isinstance(usage, dict) else 0
+    return value if isinstance(value, int) else 0
+
+
+def excerpt(text: str) -> str:
+    """Return the beginning of a text in one line, for a message."""
+    line = " ".join(text.encode("utf-8", "replace").decode().split())
+    return line[:200] or "(empty)"
+
+
 _SERIES = 20
 """Failed prompts in a row, for one reason, after which the server is not asked any more."""
 _LOOK = 0.25
 """Most seconds between two looks for room in a limit per minute: a reply may give some back."""
-_REST = 60.0
-"""Seconds for which a key that was refused is not tried again; a key or a right that was just given gets its chance."""
-_REFUSALS = 3
-"""Refusals in a row after which a key is not tried: one alone may be a server's hiccup."""
-_refusals: dict[tuple[str, str, str], tuple[int, float, str]] = {}
-"""By address, model and key, how often in a row this process was refused, when it was last, and why it was first."""
 
 
 @dataclass
@@ -55,7 +143,6 @@ class ChatClient:
         key_name: the variable that holds the key.
         timeout: seconds for one try, from the first byte sent to the last one received. All tries of a prompt, and the
             waits between them, have `retries + 1` times as many.
-        backoff: seconds before the second try, doubled before each further one.
         allowance: what may be asked in a minute; None for no limit. To wait for it counts in no time limit.
     """
 
@@ -65,8 +152,7 @@ class ChatClient:
     key: str
     key_name: str | None
     timeout: float
-    retries: int
-    backoff: float
+    policy: Policy
     allowance: Allowance | None = None
     series: str = field(default="", init=False)
     failed: int = field(default=0, init=False)
@@ -108,8 +194,8 @@ class ChatClient:
     async def _in_time(self, body: Mapping[str, Any], opening: str) -> Completion:
         """Ask until there is an answer, the tries are used up, or the time is."""
         anyio = extras.load("anyio", "openai")
-        end = anyio.current_time() + self.timeout * (self.retries + 1)
-        for turn in range(self.retries + 1):
+        end = anyio.current_time() + self.timeout * (self.policy.retries + 1)
+        for turn in count():
             try:
                 began, sent = anyio.current_time(), await self._admitted(body)
                 end += anyio.current_time() - began
@@ -121,14 +207,11 @@ class ChatClient:
                 failure = caught
             except Exception as error:  # an odd reply makes the libraries raise what they do not document
                 failure = Failure(self._masked(f"{type(error).__name__}: {error}"), type(error).__name__)
-            is_gone = turn >= DROPS and failure.unreached and not has_met(self.url)
-            if failure.wait is None or turn == self.retries or is_gone:
-                break
-            pause = max(failure.wait, self.backoff * 2**turn)
-            if anyio.current_time() + pause >= end:
-                break
+            pause = self.policy.pause(turn, failure, end - anyio.current_time())
+            if pause is None:
+                raise failure
             await anyio.sleep(pause)
-        raise failure
+        raise AssertionError("the last try returns or raises")
 
     async def _admitted(self, body: Mapping[str, Any]) -> Sent | None:
         """Wait until the limits per minute have room for a request; None where there are no limits."""
@@ -149,7 +232,7 @@ class ChatClient:
             return await self._once(body, opening, reply)
         finally:
             if self.allowance and sent:
-                self.allowance.settle(sent, reply.tokens, reply.headers, busy=reply.status == _BUSY)
+                self.allowance.settle(sent, reply.tokens, reply.headers, busy=reply.status == BUSY)
 
     async def _once(self, body: Mapping[str, Any], opening: str, reply: "_Reply") -> Completion:
         httpx, anyio = extras.load("httpx", "openai"), extras.load("anyio", "openai")
@@ -160,23 +243,12 @@ class ChatClient:
             async with self.http.stream("POST", url, json=body, headers=headers) as response:
                 text = self._masked((await _read(response)).decode("utf-8-sig", "surrogateescape"))
         except httpx.RequestError as error:
-            is_unreached = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-            reason = self._masked(cause(error) if is_unreached else str(error)) or word_for(error)
-            wait = None if is_unreached and not has_met(self.url) else 0.0
-            unreached = reason if is_unreached or (drops(error) and not has_met(self.url)) else ""
-            series = f"cannot reach {self.url}"
-            raise Failure(f"{series}: {reason}", series, wait, unreached=unreached) from error
+            raise of_connection(error, self.url, self._masked) from error
         met(self.url)
         status, reply.status, reply.headers = response.status_code, response.status_code, response.headers
         if status != 200:
-            refused = status in REFUSED or (status == _BUSY and "insufficient_quota" in text)
             hint = "; " + self._about_key() if status in (401, 403) else ""
-            permanent = not refused and is_permanent(status, text)
-            wait = None if permanent or refused else retry_after(response.headers)
-            asks_to_wait = status == _BUSY and wait  # it is well, and has a limit
-            series = "" if status in _ABOUT_THE_PROMPT or asks_to_wait else f"server answered {status}"
-            problem = f"server answered {status}: {excerpt(text)}{hint}"
-            raise Failure(problem, series, wait, refused=refused, permanent=permanent)
+            raise of_reply(f"server answered {status}: {excerpt(text)}{hint}", status, text, response.headers)
         completion = completion_of(text, round(anyio.current_time() - began, 4), opening)
         reply.tokens = completion.tokens_in, completion.tokens_out
         return completion
@@ -207,21 +279,6 @@ def fields_of(request: Mapping[str, Any], further: Mapping[str, Any]) -> dict[st
     if further.get("max_completion_tokens") is not None:
         made.pop("max_tokens", None)
     return {name: value for name, value in made.items() if value is not None}
-
-
-def refused(url: str, model: str, key: str) -> str:
-    """Return why a key is not tried: it was refused several times in a row a while ago; empty where it is tried."""
-    count, at, reason = _refusals.get((url, model, key), (0, 0.0, ""))
-    return reason if count >= _REFUSALS and monotonic() - at < _REST else ""
-
-
-def noted(url: str, model: str, key: str, reason: str, *, refusal: bool = False) -> str:
-    """Note the end of a request, and return its reason: of refusals in a row the first one's, as they are one fault."""
-    count, _, first = _refusals.pop((url, model, key), (0, 0.0, ""))
-    if not refusal:
-        return reason
-    _refusals[url, model, key] = count + 1, monotonic(), first or reason
-    return first or reason
 
 
 def start_of(url: str, model: str) -> str:

@@ -19,6 +19,7 @@ from ohr.errors import MissingKey, PluginError
 from ohr.models.allowance import allowance
 from ohr.models.chat_client import ChatClient, start_of
 from ohr.models.reach import CONNECT, is_here
+from ohr.models.tries import Backoff, Policy, Retries
 
 _log = logging.getLogger(__name__)
 _AHEAD = 16
@@ -39,8 +40,8 @@ class ChatServer(BaseModel):
     api_key_env: Annotated[str | None, execution("Environment variable that holds the key.")] = None
     concurrency: Annotated[int, execution("Requests under way at once.", gt=0)] = 8
     timeout: Annotated[float, execution("Seconds for one whole reply.", gt=0)] = 120.0
-    retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 4
-    backoff: Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)] = 1.0
+    retries: Retries = 4
+    backoff: Backoff = 1.0
     requests_per_minute: Annotated[
         int | None, execution("The server's limit, for all that ask its model with this key; waiting is free.", gt=0)
     ] = None
@@ -94,8 +95,8 @@ class ChatServer(BaseModel):
             limit = httpx.Timeout(None, connect=CONNECT)
             http = httpx.AsyncClient(timeout=limit, limits=pool, verify=safe)  # to read certificates takes 20 ms
             per_minute = (self.requests_per_minute, self.tokens_per_minute)
-            settings = (self.timeout, self.retries, self.backoff, allowance(self.base_url, self.model, key, per_minute))
-            client = ChatClient(http, self.base_url, self.model, key, self.api_key_env, *settings)
+            policy, limits = Policy(self.retries, self.backoff), allowance(self.base_url, self.model, key, per_minute)
+            client = ChatClient(http, self.base_url, self.model, key, self.api_key_env, self.timeout, policy, limits)
             with portal.wrap_async_context_manager(http):
                 limit, loop = asyncio.Semaphore(self.concurrency), portal.call(asyncio.get_running_loop)
                 tasks = set[asyncio.Task[None]]()  # the loop alone does not keep them

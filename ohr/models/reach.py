@@ -21,6 +21,7 @@ from ohr import extras
 from ohr.contracts import Server, Stage
 from ohr.contracts.stage import within
 from ohr.messages.variables import fill, hidden
+from ohr.models.given_up import ask_again, give_up, given_up
 
 CONNECT = 10.0
 """Seconds in which a server must take a connection: one that is busy takes it, and lets the request wait."""
@@ -28,10 +29,6 @@ _LOOK = 3.0
 """The same before the work begins, when nothing is busy yet."""
 _CLOSES = 0.3
 """Seconds in which a port without a program behind it closes a connection."""
-_REST = 60.0
-"""Seconds for which a server that could not be reached is not tried: one that was just started gets its chance."""
-DROPS = 2
-"""Further tries of a server that takes connections and drops them, and has never answered."""
 _KEY_REFUSED = (401, 403)
 _NO_GET = 501
 """Status code of a server that takes other requests than the one that was sent."""
@@ -39,8 +36,6 @@ _PORTS = {8700: "python -m ohr.examples.service", 11434: "ollama serve", 6333: "
 """Commands of servers that are known by their usual port."""
 _met: set[str] = set()
 """Servers that have answered this process."""
-_lost: dict[str, tuple[float, str]] = {}
-"""By server, when this process could not reach it, and why."""
 
 
 def origin(url: str) -> str:
@@ -71,7 +66,7 @@ def met(url: str) -> None:
     """Note that a server has answered, whatever it said."""
     place = origin(url)
     _met.add(place)
-    _lost.pop(place, None)
+    ask_again(place)
 
 
 def has_met(url: str) -> bool:
@@ -86,19 +81,14 @@ def lose(url: str, why: str, start: str = "") -> str:
         why: what the connection failed with.
         start: a command that starts such a server.
     """
-    _lost[origin(url)] = monotonic(), (reason := unreachable(url, why, start))
+    reason = unreachable(url, why, start)
+    give_up(origin(url), reason)
     return reason
-
-
-def forget() -> None:
-    """Try servers again that could not be reached: one may have been started since the last run."""
-    _lost.clear()
 
 
 def lost(url: str) -> str:
     """Return why a server is not tried: it could not be reached a while ago; "" where it is tried."""
-    at, why = _lost.get(origin(url), (-_REST, ""))
-    return why if monotonic() - at < _REST else ""
+    return given_up(origin(url))
 
 
 def drops(error: BaseException) -> bool:

@@ -2,8 +2,9 @@
 
 import csv
 import json
+import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import StringIO
@@ -11,15 +12,109 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ohr.contracts import Benchmark, Document, Page, Question
+from ohr.contracts import Benchmark, Document, Page, Question, Span
 from ohr.errors import DataError, OhrError
-from ohr.files.question_tables import QUESTION, TEMPLATE, is_template
-from ohr.files.tables import SUFFIXES, read_table
+from ohr.files.tables import QUESTION, SUFFIXES, TEMPLATE, is_template, read_table
 from ohr.messages.wording import counted, named
-from ohr.new_study.answer_places import evidence_places
-from ohr.new_study.build_starter import ENGINES, build_starter
 from ohr.registry import Registry
 from ohr.results.folder.replace import RECORD
+from ohr.text.sentences import sentence_spans
+from ohr.text.words import words
+
+_TOKEN = re.compile(r"\S+")
+_LONGEST = 40  # words of a sentence that is proposed as a whole; what is longer is most often no prose
+_FULL = 0.7  # of the longest line: lines of prose that continue are about as long, rows of a table are not
+_VERDICTS = ({"yes"}, {"no"}, {"true"}, {"false"})
+"""Answers that are about a passage, and not in it."""
+
+
+def evidence_places(question: Question, pages: Sequence[str]) -> list[str]:
+    """Return the passages of the pages that hold an accepted answer; several make its place ambiguous.
+
+    A passage is the sentence around the answer where the text is prose, else the line or lines that hold the answer,
+    which in a table is a row. White space in it is single spaces.
+    """
+    answers = [found for answer in question.answers if (found := words(answer)) and set(found) not in _VERDICTS]
+    return [" ".join(page[start:end].split()) for page in pages for start, end in _merged(page, answers)]
+
+
+def _merged(page: str, answers: Sequence[Sequence[str]]) -> list[Span]:
+    """Return the passages of one page in order, those that overlap as one."""
+    merged: list[Span] = []
+    for start, end in sorted(_passage(page, *span) for answer in answers for span in _spans(page, answer)):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _spans(page: str, answer: Sequence[str]) -> Iterator[Span]:
+    """Yield where the words of an answer follow each other."""
+    tokens = [(word, token.span()) for token in _TOKEN.finditer(page) for word in words(token[0])]
+    size, plain = len(answer), [word for word, _ in tokens]
+    for at in range(len(tokens) - size + 1):
+        if tuple(plain[at : at + size]) == tuple(answer):
+            yield tokens[at][1][0], tokens[at + size - 1][1][1]
+
+
+def _passage(page: str, start: int, end: int) -> Span:
+    sentence = next(((s, e) for s, e in sentence_spans(page) if s <= start and end <= e), None)
+    if sentence and _is_prose(page, *sentence):
+        return sentence
+    stop = page.find("\n", end)
+    return page.rfind("\n", 0, start) + 1, len(page) if stop < 0 else stop
+
+
+def _is_prose(page: str, start: int, end: int) -> bool:
+    """Report whether a span is a sentence that runs on from line to line."""
+    text = page[start:end].rstrip()
+    first = page.rfind("\n", 0, start) + 1  # the sentence may begin within a line
+    lines = page[first : start + len(text)].split("\n")
+    full = _FULL * max(map(len, page.split("\n")))
+    ends = text.endswith((".", "!", "?", "。", "！", "？", '."', ".”"))
+    return ends and len(text.split()) <= _LONGEST and all(len(line) >= full for line in lines[:-1])
+
+
+_STARTER = """\
+# Questions from your own documents: `ohr data build FOLDER --to OUT --spec {spec}`. Every key: docs/questions.md.
+writer:                       # writes the questions: any generator of ohr
+  name: writer
+  kind: openai                # a server with OpenAI's chat API, such as vLLM, Ollama or llama.cpp
+  base_url: http://127.0.0.1:8000/v1
+  model: MODEL                # its name on that server
+# judges:                     # say whether a question is sound; by default the writer, which is kind to itself
+#   - {{name: judge, kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL}}
+# answerers:                  # answer from the evidence, and without any document; by default the writer
+#   - {{name: answerer, kind: openai, base_url: http://127.0.0.1:8001/v1, model: ANOTHER_MODEL}}
+{silver}# corrected: corrected        # your own corrected texts, <domain>/<document>.json, which come before both
+questions:
+  total: 60                   # that are to be left; about twice as many are asked for, since most are not good enough
+  reasoning: 0.3              # share whose answer is worked out from the evidence
+  multi_page: 0.1             # share with evidence on several pages
+verification:
+  samples: 5                  # answers from the evidence, of which `confirmed` must be the written one
+  confirmed: 3
+# prices:                     # per million tokens, in any currency, by name
+#   writer: {{in: 0.15, out: 0.60}}
+seed: 0
+"""
+_SILVER = "{mark}silver: {{kind: {engine}}}    # reads pages without a good text layer; every later result says so\n"
+ENGINES = {"tesseract": "tesserocr", "rapidocr": "rapidocr"}
+"""The engines that ohr ships, by kind, and the module that each needs."""
+
+
+def build_starter(spec: str = "build.yaml", *, scans: bool = False) -> str:
+    """Write the settings of a build to start from, as YAML with comments; `spec` is the name of its file.
+
+    Args:
+        scans: some documents have no text layer, so that an engine that is installed here reads them.
+    """
+    here = [kind for kind, module in ENGINES.items() if find_spec(module)]
+    engine = here[0] if here else next(iter(ENGINES))
+    silver = _SILVER.format(engine=engine, mark="" if scans and here else "# ")
+    return _STARTER.format(spec=spec, silver=silver)
+
 
 _HEADER = ("question", "answers", "document", "page", "evidence")
 _MORE = ("evidence_source", "answer_form", "task_type", "evidence_proposed")
@@ -106,11 +201,7 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
 
 
 def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
-    """Find the only file of questions; also says which other tables are none, and why.
-
-    Raises:
-        DataError: there are several, or a file that is named so is none.
-    """
+    """Find the only file of questions, and say which other tables are none, and why; several are refused."""
     notes = []
     for place in (folder, home):
         files = []
@@ -144,9 +235,9 @@ def _left_out(folder: Path, questions: Path | None) -> list[str]:
 
 
 def _benchmark(folder: Path, questions: Path, **more: object) -> Benchmark:
-    made = Registry().load("benchmark", "folder").model_validate({"root": folder, "questions": questions, **more})
-    assert isinstance(made, Benchmark)  # by its family
-    return made
+    benchmark = Registry().load("benchmark", "folder").model_validate({"root": folder, "questions": questions, **more})
+    assert isinstance(benchmark, Benchmark)  # by its family
+    return benchmark
 
 
 def _layer(folder: Path, questions: Path, document: Document) -> Sequence[Page]:
@@ -158,12 +249,12 @@ def _layer(folder: Path, questions: Path, document: Document) -> Sequence[Page]:
 
 
 def _notes(documents: Sequence[Document], layers: dict[str, Sequence[Page]]) -> list[str]:
-    pages, read = sum(document.pages for document in documents), sum(len(found) for found in layers.values())
+    pages, read = sum(document.pages for document in documents), sum(len(layer) for layer in layers.values())
     scans = [document.name for document in documents if not layers[document.name]]
-    found = [f"{len(documents):,} documents with {pages:,} pages; {read:,} pages have a text layer"]
+    notes = [f"{len(documents):,} documents with {pages:,} pages; {read:,} pages have a text layer"]
     if scans:
-        found.append(f"no text layer: {', '.join(scans[:5])}{' ...' if len(scans) > 5 else ''}")
-    return found
+        notes.append(f"no text layer: {', '.join(scans[:5])}{' ...' if len(scans) > 5 else ''}")
+    return notes
 
 
 def _with_evidence(questions: Sequence[Question], layers: dict[str, Sequence[Page]]) -> dict[str, list[str]]:

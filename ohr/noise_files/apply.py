@@ -13,7 +13,7 @@ import numpy as np
 from ohr.contracts import Image, ImageTreatment, Medium, Question, Treatment
 from ohr.engine.executors.base import Executor, run_each
 from ohr.engine.progress import Progress, counting
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.errors import DataError, SpecError
 from ohr.files import documents, images, ohrbench_json, pdf
 from ohr.files.lazy import page_images

@@ -9,7 +9,7 @@ import numpy as np
 from ohr.contracts import Edit, Image, ImageTreatment, Medium, OcrBackend, Page, TreatedImage, Treatment
 from ohr.engine.executors.base import Executor, run_each
 from ohr.engine.progress import Progress, counting
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.errors import DataError, SpecError
 from ohr.files import documents, images
 from ohr.files.lazy import Made, page_images

@@ -28,9 +28,8 @@ from ohr.metrics.dose import (
 )
 from ohr.metrics.realism import SeenPage, Stats, gather, see, stats
 from ohr.noise_files.page_statistics import NothingToCompare, page_statistics
-from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
-from ohr.results.score_arrays import ScoreTable
+from ohr.results.score_arrays import Questions, ScoreTable
 from ohr.results.tables.groups import ALL
 
 if TYPE_CHECKING:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ohr.errors import DataError
 from ohr.results.folder.manifest_choices import Choices
-from ohr.results.folder.prices import PriceList, read_prices
 from ohr.results.folder.run_folder import Status, headlines, read_finished, read_manifest, run_id, status
-from ohr.results.folder.tags import read_tags
+from ohr.results.folder.tags_and_prices import PriceList, read_prices, read_tags
 from ohr.results.tables.read_table import read_columns, read_rows
 from ohr.treatments import recorded_engine
 
 if TYPE_CHECKING:
     import pyarrow
+
+_STEP = ("condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "shared")
+"""Columns that tell the shared steps of agents apart."""
 
 Row = Mapping[str, Any]
 """A row of a table, by column."""
@@ -173,6 +175,16 @@ class Run:
     def rows_if_any(self, name: str, /, columns: Sequence[str] | None = None, **equal: Any) -> list[dict[str, Any]]:
         """Read rows of a table that not every run has: none where it is missing."""
         return self.rows(name, columns, **equal) if self.has(name) else []
+
+    def different_steps(self, columns: Sequence[str], **equal: Any) -> Iterable[Row]:
+        """Read the steps of agents, with further columns than those that tell them apart.
+
+        A shared step, such as the summary of a page, is there for every question; it is listed once for each knowledge
+        base. None where the run has no agents.
+        """
+        rows = self.rows_if_any("steps", [*_STEP, *columns], **equal)
+        names = [tuple(str(row[name]) for name in _STEP) if row["shared"] else place for place, row in enumerate(rows)]
+        return dict(zip(names, rows, strict=True)).values()
 
     def reason(self, answer: Row) -> str | None:
         """Return why an answer failed; None where it did not.

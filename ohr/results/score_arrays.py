@@ -1,7 +1,7 @@
-"""The table of scores as arrays: one cell at a time, a column per question, replicates together."""
+"""The questions and the scores of a run as arrays: one cell at a time, a column per question, replicates together."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
@@ -11,15 +11,155 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
-from ohr.results.question_arrays import Questions
+from ohr.results.folder.manifest_choices import Strata
 from ohr.results.run import Run
-from ohr.results.tables.read_table import reading, refuse_absent
-from ohr.results.tables.schema import CELL
+from ohr.results.tables.groups import ATTRIBUTES, GROUPS
+from ohr.results.tables.read_table import plain, reading, refuse_absent
+from ohr.results.tables.schema import CELL, CELL_NAME
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.estimate import NO_INTERVAL
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
+
+CLEAN_TEXT = "clean_text"
+"""The trait `yes` or `no`, where some questions have clean text and others none."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of a run's questions.
+
+    Args:
+        places: (n,) among all questions.
+        clusters: how they share documents and, where these are fixed strata, domains.
+        by_domain: how they share documents and domains, whatever the strata.
+        left_out: questions of the same group that do not count.
+    """
+
+    places: Places
+    clusters: Clusters
+    by_domain: Clusters
+    left_out: int = 0
+
+    @property
+    def domains(self) -> Places:
+        """(n,) code of each one's domain."""
+        return self.by_domain.strata[self.by_domain.documents]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions of a run, as columns with one value per question.
+
+    Args:
+        traits: by name: TRAITS, then the groups of the benchmark's own; empty where a question has none.
+        clean_text: whether the ground truth has any text on the question's pages.
+        compared: the scores are compared with clean text: a question without any is in no mean and no pair.
+        strata: whether domains are fixed strata, as the spec chose.
+    """
+
+    ids: tuple[str, ...]
+    documents: NDArray[np.str_]
+    traits: Mapping[str, NDArray[np.str_]]
+    clean_text: Flags
+    strata: Strata = "auto"
+    compared: bool = False
+
+    @classmethod
+    def of(cls, asked: Sequence[Question], without_text: Collection[str] = ()) -> Self:
+        """Take the questions of a benchmark, of which some have no clean text."""
+        columns = {name: [getattr(question, name) for question in asked] for name in ("id", "document", *ATTRIBUTES)}
+        columns |= {"clean_text": [q.id not in without_text for q in asked], "pages": [len(q.grades) for q in asked]}
+        columns |= {"question_id": columns["id"], "groups": [dict(question.groups) for question in asked]}
+        return cls._of_columns(columns, "auto")
+
+    @classmethod
+    def read(cls, run: Run) -> Self:
+        """Read the questions of a run.
+
+        Raises:
+            DataError: the table is missing or damaged.
+        """
+        import pyarrow.compute as pc
+
+        names = ["question_id", "document", "clean_text", "groups", *ATTRIBUTES]
+        table = plain(run.table("questions", [*names, "pages", "relevant"]))
+        columns: dict[str, list[Any]] = {name: table[name].to_pylist() for name in names}
+        columns["groups"] = [dict(pair.partition("=")[::2] for pair in pairs) for pairs in columns["groups"]]
+        relevant = [sum(page["grade"] > 0 for page in pages) for pages in table["relevant"].to_pylist()]
+        columns["pages"] = list(map(max, relevant, pc.list_value_length(table["pages"]).to_pylist()))
+        return cls._of_columns(columns, run.choices.strata)
+
+    @classmethod
+    def _of_columns(cls, columns: Mapping[str, Sequence[Any]], strata: Strata) -> Self:
+        traits = {name: np.array(columns[name], dtype=str) for name in ATTRIBUTES}
+        traits["pages"] = np.array(["multi-page" if count > 1 else "single-page" for count in columns["pages"]], str)
+        for name in dict.fromkeys(name for mine in columns["groups"] for name in mine):
+            traits[name] = np.array([mine.get(name, "") for mine in columns["groups"]], dtype=str)
+        clean_text = np.array(columns["clean_text"], bool)
+        if not clean_text.all():
+            traits[CLEAN_TEXT] = np.where(clean_text, "yes", "no")
+        documents = np.array(columns["document"], dtype=str)
+        return cls(tuple(columns["question_id"]), documents, traits, clean_text, strata)
+
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """The place of each question."""
+        return {name: place for place, name in enumerate(self.ids)}
+
+    def groups(self, trait: str) -> list[str]:
+        """List the values of a trait: evidence sources as the papers do, everything else by name."""
+        order = {source: place for place, source in enumerate(SOURCES)}
+        return sorted(set(self.traits[trait].tolist()) - {""}, key=lambda name: (order.get(name, len(order)), name))
+
+    @cached_property
+    def _parts(self) -> dict[tuple[str, str], Part]:
+        return {}
+
+    def part(self, trait: str, group: str) -> Part:
+        """Choose the questions of a group: one value of a trait or, of evidence sources, one of GROUPS.
+
+        Every mean and every pair is over such a part. Those that do not count are in none but CLEAN_TEXT's own.
+        """
+        known = self._parts
+        if (trait, group) not in known:
+            held = self.traits[trait]
+            if trait == "evidence_source" and group in GROUPS:
+                belongs = [source for source in self.groups(trait) if GROUPS[group](source)]
+                chosen = np.isin(held, belongs)
+            else:
+                chosen = held == group
+            counted = chosen & (self.counted | (trait == CLEAN_TEXT))
+            left_out = int(chosen.sum() - counted.sum())
+            known[trait, group] = replace(self.among(np.flatnonzero(counted)), left_out=left_out)
+        return known[trait, group]
+
+    @property
+    def counted(self) -> Flags:
+        """Whether each question counts: all do, but beside clean text those that have none."""
+        return self.clean_text | (not self.compared)
+
+    def among(self, places: Places) -> Part:
+        """Choose questions by their places."""
+        documents, domains = self.documents[places], self.traits["domain"][places]
+        fixed = self.strata == "domain" or (self.strata == "auto" and _are_strata(documents, domains))
+        by_domain = Clusters.of(documents, domains)
+        return Part(places, by_domain if fixed else Clusters.of(documents), by_domain)
+
+
+def _are_strata(documents: NDArray[np.str_], domains: NDArray[np.str_]) -> bool:
+    """Report whether domains are fixed strata: each must have documents enough to know its own variance.
+
+    With two documents a domain has one degree of freedom: intervals of mini's sources came out wider than [0, 1].
+    """
+    _, first = np.unique(documents, return_index=True)
+    counts = np.unique(domains[first], return_counts=True)[1]
+    return bool(counts.size) and int(counts.min()) >= NO_INTERVAL
+
 
 _TEXT = ["question_id", "metric", "status"]
 _KEPT = 8  # cells in memory: the one at hand, its clean one, and the references of its generator
@@ -42,6 +182,11 @@ class Place(NamedTuple):
     def pipeline(self) -> tuple[str | None, ...]:
         """Stage, chunker, retriever and generator."""
         return self.stage, self.chunker, self.retriever, self.generator
+
+    @property
+    def named(self) -> dict[str, str | None]:
+        """The columns that name the cell, with their values."""
+        return {name: getattr(self, name) for name in CELL_NAME}
 
 
 @dataclass(frozen=True)
@@ -188,7 +333,10 @@ class ScoreTable:
             with reading(self._path):
                 rows = self._file.read_row_groups(groups, [*_TEXT, "value"], use_threads=False)
             codes, names = _codes(rows["question_id"])
-            asked = np.array([self._place_of(name) for name in names], dtype=np.intp)[codes]
+            try:
+                asked = np.array([self.questions.place[name] for name in names], dtype=np.intp)[codes]
+            except KeyError as error:
+                raise DataError(f"{self._path}: question {error.args[0]!r} is not in questions.parquet") from None
             codes, names = _codes(rows["status"])
             bad = np.array([name == "failed" for name in names])[codes]
             value = rows["value"].to_numpy()
@@ -198,12 +346,6 @@ class ScoreTable:
                 draws.setdefault(metric, np.full(shape, nan))[replicate, asked[here]] = value[here]
                 failed.setdefault(metric, np.zeros(shape[1], bool))[asked[here & bad]] = True
         return CellScores(tuple(draws), np.stack(list(draws.values())), np.stack(list(failed.values())))
-
-    def _place_of(self, question: str) -> int:
-        try:
-            return self.questions.place[question]
-        except KeyError:
-            raise DataError(f"{self._path}: question {question!r} is not in questions.parquet") from None
 
 
 def _codes(column: Any) -> tuple[Places, list[str]]:

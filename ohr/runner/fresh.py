@@ -6,10 +6,8 @@ from ohr.errors import SpecError
 from ohr.graph.graph import Graph
 from ohr.registry import choices
 from ohr.steps.agents.run_agent import RunAgent
-from ohr.steps.agents.viewed_pages import ScoreShown
-from ohr.steps.answers.page_scores import ScorePages
 from ohr.steps.answers.prompts import PreparePrompts
-from ohr.steps.answers.scoring import ScoreAnswers, ScoreRetrieval
+from ohr.steps.answers.scoring import ScoreAnswers, ScorePages, ScoreRetrieval, ScoreShown
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CutChunks, MakeDocument
 from ohr.steps.documents.read_pages import ReadDocument, ReadPages

@@ -7,7 +7,7 @@ from ohr.contracts import Question
 from ohr.engine.scheduler import Scheduler
 from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import BasePart
-from ohr.metrics.pages import about_same_pages
+from ohr.metrics.question_scores import about_same_pages
 from ohr.metrics.scores import Scores, with_failures
 from ohr.runner.columns import Judgement
 from ohr.spec.model import Named

@@ -22,16 +22,18 @@ from ohr.runner.preflight import check_stages
 from ohr.runner.prompt_sizes import Estimate, Sizes
 from ohr.runner.text_growth import Growth
 from ohr.spec.model import Named, Spec
-from ohr.spec.payees import answering, judging, models_of, reading, serving
+from ohr.spec.payees import answering, correcting, judging, models_of, reading, serving
 from ohr.steps.agents.run_agent import RunAgent
+from ohr.steps.answers.correcting import PrepareCorrection
 from ohr.steps.documents.damage import MeasureDamage
-from ohr.steps.documents.make_document import CutChunks, MakeDocument
+from ohr.steps.documents.make_document import CorrectDocument, CutChunks, MakeDocument
 from ohr.steps.documents.read_pages import ReadDocument, ReadPages
 from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import Retrieve
 from ohr.steps.retrieval.swap import SwapHits
 from ohr.steps.systems.run_system import RunSystem
 from ohr.store import Store, open_store
+from ohr.text.tokens import count_tokens
 from ohr.work.shapes import read_sound
 
 
@@ -96,6 +98,9 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     growth = Growth(session, keys, [part for part in graph.parts if isinstance(part, BasePart)])
     estimates = Sizes(session, keys, growth)
     steps["prompts to answer"], tokens = _answers(session, graph, estimates, bill)
+    corrections, correction_tokens = _corrections(spec, session, graph, needed, bill)
+    steps |= {"pages to correct": corrections} if corrections.total else {}
+    tokens += correction_tokens
     agents, calls, agent_tokens = _agents(graph, set(there), estimates, bill)
     steps |= {"agent questions": agents} if agents.total else {}
     steps |= _systems(graph, set(there), session.store, bill)
@@ -113,9 +118,9 @@ def plan(spec: Spec, store: Path | str = ".ohr", workers: int = 1, limit: int | 
     return Plan(*counts, warnings, size, cells, steps, tokens, minutes, waits, calls, agent_tokens, costs)
 
 
-_KINDS = {
+_KINDS: Mapping[str, type[object] | tuple[type[object], ...]] = {
     "page images to render": RenderPage,
-    "documents to build": MakeDocument,
+    "documents to build": (MakeDocument, CorrectDocument),
     "documents to cut": CutChunks,
     "damage to measure": MeasureDamage,
     "searches": Retrieve,
@@ -131,7 +136,7 @@ def _calibrated(spec: Spec, session: Session) -> tuple[Spec, int]:
         return spec, sum(base.target is not None for base in spec.knowledge_bases)
 
 
-def _count(graph: Graph, kind: type[object], needed: set[str]) -> Count:
+def _count(graph: Graph, kind: type[object] | tuple[type[object], ...], needed: set[str]) -> Count:
     """Count the steps of a kind; a missing step whose output nothing needs is not left to do."""
     found = {step.key: step for step in graph.steps.values() if isinstance(step.work, kind)}
     return Count(len(found), sum(key in needed for key in found))
@@ -185,6 +190,22 @@ def _judges(session: Session, batch: Batch, sizes: Sizes, bill: Bill, estimate: 
         )
         tokens += share * size
     return tokens
+
+
+def _corrections(spec: Spec, session: Session, graph: Graph, needed: set[str], bill: Bill) -> tuple[Count, int]:
+    """Count the pages that models correct, and the prompt tokens of those that are left, on the clean text."""
+    bases, truth = {base.name: base for base in spec.knowledge_bases}, session.inputs.truth
+    total, left, tokens_left = 0, 0, 0
+    for step in {each.key: each for each in graph.steps.values()}.values():
+        if isinstance(step.work, PrepareCorrection):
+            correction = step.work.correction
+            asked = [correction.prompt_for(page) for page in truth.get(step.work.document.name, ())]
+            prompts = [prompt for prompt in asked if prompt is not None]
+            tokens = sum(count_tokens(prompt.system + prompt.user) for prompt in prompts)
+            mine = (len(prompts), tokens) if step.key in needed else (0, 0)
+            bill.ask([correcting(bases[step.work.base], correction)], [correction.model], mine, (len(prompts), tokens))
+            total, left, tokens_left = total + len(prompts), left + mine[0], tokens_left + mine[1]
+    return Count(total, left), tokens_left
 
 
 def _agents(graph: Graph, there: set[str], sizes: Sizes, bill: Bill) -> tuple[Count, int, int]:

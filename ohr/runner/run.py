@@ -22,8 +22,8 @@ from ohr.graph.cells import drawn_once, not_swapped, undosed, unreached
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import Graph
 from ohr.messages.variables import Formatter, hidden
-from ohr.results.folder.prices import PriceList, write_prices
 from ohr.results.folder.run_folder import RunFolder, find_finished
+from ohr.results.folder.tags_and_prices import PriceList, write_prices
 from ohr.results.tables.read_table import read_rows
 from ohr.runner.attribution.levels import with_trials
 from ohr.runner.calibration.calibrate import calibrate

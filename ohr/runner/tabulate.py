@@ -9,8 +9,8 @@ from ohr.graph.cells import Cell
 from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.messages.wording import counted, named
+from ohr.metrics.question_scores import constant_scores
 from ohr.metrics.rankings import SHOWN_METRICS
-from ohr.metrics.reply_columns import constant_scores
 from ohr.metrics.scores import Scores, with_failures
 from ohr.noise_files.page_statistics import write_statistics
 from ohr.results.derived import decomposition

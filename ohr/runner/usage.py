@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ohr.contracts import System
-from ohr.engine.usage import Usage
+from ohr.engine.ledger import Usage
 from ohr.graph.cells import Cell
 from ohr.spec.payees import answering, models_of, serving
 

@@ -20,12 +20,11 @@ from ohr.errors import PluginError
 from ohr.messages.variables import VARIABLE, FilledPath, fill
 from ohr.messages.wording import quoted
 from ohr.registry import Nested, Registry, choices
-from ohr.spec.environment import fault_of_variable, variables_of
 from ohr.spec.faults import faults_of
 from ohr.spec.model import Named, names
+from ohr.spec.servers import fault_of_variable, variables_of
 from ohr.spec.source import Note, Source, Where, refuse
-from ohr.spec.sweep import Swept, fault_of_size, options, sizes, suffix, variants
-from ohr.spec.targets import Aim, faults_of_aim
+from ohr.spec.sweep import Aim, Swept, fault_of_size, faults_of_aim, options, sizes, suffix, variants
 
 M = TypeVar("M", bound=BaseModel)
 

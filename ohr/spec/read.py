@@ -10,10 +10,9 @@ from ohr.registry import Registry
 from ohr.spec.build import Builder, fault_of_name
 from ohr.spec.conditions import knowledge_bases, repeated
 from ohr.spec.file_keys import SpecFile
-from ohr.spec.hypotheses import faults_of_hypotheses
 from ohr.spec.model import KnowledgeBase, Named, Spec, written
 from ohr.spec.payees import payees, tokenless
-from ohr.spec.rules import Entry, breaches, fault_of_swaps, misfits, prescribed, to_decompose
+from ohr.spec.rules import Entry, breaches, fault_of_swaps, faults_of_hypotheses, misfits, prescribed, to_decompose
 from ohr.spec.source import Source, read_source, refuse
 from ohr.spec.sweep import fault_of_size
 

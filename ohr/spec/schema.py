@@ -8,8 +8,7 @@ from ohr.contracts import FAMILIES, Treatment, yaml_keys
 from ohr.errors import PluginError
 from ohr.registry import Registry
 from ohr.spec.file_keys import SpecFile
-from ohr.spec.sweep import takes_list
-from ohr.spec.targets import Aim
+from ohr.spec.sweep import Aim, takes_list
 from ohr.treatments import SHORT, KnowledgeBaseEntry
 
 _TREATMENTS = [family for family, (contract, _) in FAMILIES.items() if issubclass(contract, Treatment)]

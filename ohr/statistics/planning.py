@@ -156,7 +156,10 @@ def equivalence_power(margin: float, se: float, df: float, alpha: float = 0.05, 
     """Chance that two one-sided t tests at the margin both succeed, at a true difference."""
     from scipy.special import ndtr
 
-    s, t = _errors(df), float(quantile(1 - alpha, df))
+    places, t = (np.arange(_POINTS) + 0.5) / _POINTS, float(quantile(1 - alpha, df))
+    s = np.sqrt(
+        _chi_squared(places, df) / df
+    )  # equally probable ratios of the estimated standard error to the true one
     return float(np.mean(np.clip(ndtr((margin - true) / se - t * s) - ndtr((-margin - true) / se + t * s), 0, 1)))
 
 
@@ -247,12 +250,6 @@ def assumed_changes(per_document: float) -> Changes:
     size = (1 - square) / 0.9
     questions = square * 0.5 / (square + 0.4 * size)
     return Changes(0.1, square, size, 1 - (1 - questions) ** per_document, per_document)
-
-
-def _errors(df: float) -> np.ndarray:
-    """Return equally probable ratios of the estimated standard error to the true one."""
-    places = (np.arange(_POINTS) + 0.5) / _POINTS
-    return np.asarray(np.sqrt(_chi_squared(places, df) / df))
 
 
 def _chi_squared(places: Any, df: float) -> Any:

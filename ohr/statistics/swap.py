@@ -10,26 +10,18 @@ from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import Estimate
 
 
-def _total(m: Floats) -> Any:
-    return m[0] - m[3]
-
-
-def _by_chance(m: Floats) -> Any:
-    return _ratio((m[0] - m[1]) * (m[0] - m[2]), m[0])
-
-
 def _ratio(value: Floats, whole: Floats) -> Any:
     return np.divide(value, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) != 0)
 
 
 QUANTITIES: Mapping[str, Callable[[Floats], Any]] = {
-    "total": _total,
+    "total": lambda m: m[0] - m[3],
     "index_alone": lambda m: m[0] - m[1],
     "reading_alone": lambda m: m[0] - m[2],
     "gain_of_repairing_index": lambda m: m[2] - m[3],
     "gain_of_repairing_reading": lambda m: m[1] - m[3],
     "overlap": lambda m: m[0] - m[1] - m[2] + m[3],
-    "overlap_by_chance": _by_chance,
+    "overlap_by_chance": lambda m: _ratio((m[0] - m[1]) * (m[0] - m[2]), m[0]),
     "overlap_beyond_chance": lambda m: m[3] - _ratio(m[1] * m[2], m[0]),
     "index_share": lambda m: (m[0] - m[1] + m[2] - m[3]) / 2,
     "reading_share": lambda m: (m[0] - m[2] + m[1] - m[3]) / 2,

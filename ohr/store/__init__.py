@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-from ohr.store.interface import FORMAT, Entry, Store
-from ohr.store.pruning import Pruned, prune
+from ohr.store.interface import FORMAT, Entry, Pruned, Store, prune
 
 __all__ = ["FORMAT", "Entry", "Pruned", "Store", "open_store", "prune"]
 

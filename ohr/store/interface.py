@@ -1,8 +1,10 @@
-"""The interface of every store."""
+"""The interface of every store, and the removal of results that were not used for long."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import time
 from typing import Any, Protocol
 
 from ohr.errors import StoreError
@@ -129,3 +131,49 @@ class Store(Protocol):
     def has(self, key: str) -> bool:
         """Report whether there is a value."""
         return key in self.has_many((key,))
+
+
+_AT_ONCE = 10_000
+"""Parts removed in one transaction: others wait to write for less than a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The parts that were removed, or would be.
+
+    Args:
+        parts: how many values, folders and leftovers.
+        bytes: their size.
+        pinned: how many old parts were kept for each run.
+        claimed: how many old parts were kept because a living run is making them again.
+    """
+
+    parts: int
+    bytes: int
+    pinned: Mapping[str, int]
+    claimed: int
+
+
+def prune(store: Store, before: float, dry_run: bool = False) -> Pruned:
+    """Remove results last used before a moment (seconds since 1970), except those that are pinned or claimed.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+    """
+    old: list[Entry] = []
+    pinned: Counter[str] = Counter()
+    claimed = 0
+    for entry in store.entries():
+        # an unfinished file that is young may be in the hands of a living process
+        if entry.used >= (min(before, time() - DAY) if entry.kind == "leftover" else before):
+            continue
+        if entry.runs:
+            pinned.update(entry.runs)
+        elif entry.claimed:
+            claimed += 1
+        else:
+            old.append(entry)
+    if not dry_run:
+        for first in range(0, len(old), _AT_ONCE):
+            store.remove(old[first : first + _AT_ONCE])
+    return Pruned(len(old), sum(entry.bytes for entry in old), dict(pinned), claimed)

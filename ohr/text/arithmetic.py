@@ -80,7 +80,10 @@ def _value(node: ast.expr) -> Any:
         case ast.UnaryOp(op=op, operand=operand):
             return _UNARY[type(op)](_number(operand))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return _combined(type(op), _number(left), _number(right))
+            first, second = _number(left), _number(right)
+            if isinstance(first, int) and isinstance(second, int):
+                _refuse_large(type(op), first, second)
+            return _BINARY[type(op)](first, second)
         case ast.Call(func=function, args=arguments, keywords=[]):
             return _called(_name(function), [_value(argument) for argument in arguments])
         case ast.Attribute(value=ast.Name(id="math"), attr=name) if name in _CONSTANTS:
@@ -93,12 +96,6 @@ def _number(node: ast.expr) -> Any:
     if not isinstance(value, int | float | complex):
         raise ValueError("no arithmetic: an operator has no number")
     return value
-
-
-def _combined(op: type[ast.operator], left: Any, right: Any) -> Any:
-    if isinstance(left, int) and isinstance(right, int):
-        _refuse_large(op, left, right)
-    return _BINARY[op](left, right)
 
 
 def _refuse_large(op: type[ast.operator], left: int, right: int) -> None:

@@ -4,8 +4,9 @@ import re
 from collections import Counter
 from functools import cache
 
+from ohr.text.unspaced import UNSPACED
+
 from .chinese import HAN
-from .unspaced import UNSPACED
 
 OTHER = "other"
 """A language that is none of those known here."""

@@ -23,11 +23,7 @@ def whole_words(text: str, start: int, end: int) -> Span:
 
 
 def _parts_word(text: str, place: int, begin: int) -> bool:
-    """Report whether the words before and after a place are others than those of both together.
-
-    Args:
-        begin: where the text before the place begins.
-    """
+    """Report whether the words from `begin` to a place, and those after it, are others than those of both together."""
     first, last = max(_run_start(text, place), begin), _run_end(text, place)
     if not first < place < last:
         return False

@@ -6,9 +6,10 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 
+from ohr.text.unspaced import HAS_UNSPACED, UNSPACED, letters, unspaced_words
+
 from .chinese import HAN, HAN_RUN, HAS_HAN
 from .recent import recent
-from .unspaced import HAS_UNSPACED, UNSPACED, letters, unspaced_words
 
 _PUNCTUATION = string.punctuation.encode()
 _ARTICLES = frozenset(("a", "an", "the"))

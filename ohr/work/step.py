@@ -20,7 +20,6 @@ class Context:
         store: where inputs are read and outputs are written.
         inputs: documents, questions and ground truth of the run.
         watch: the time limit of an item.
-        given_up: models that this process has given up during the run, with the time and the reason.
         say: reports how many files of prompts are at servers, how many replies are there, and how many there will be.
         asks_again: replies are made again, whatever earlier runs have under way.
     """
@@ -28,7 +27,6 @@ class Context:
     store: Store
     inputs: Inputs
     watch: Watch = field(default_factory=Watch)
-    given_up: dict[str, tuple[float, str]] = field(default_factory=dict)
     say: Callable[[int, int, int], None] = lambda *_: None
     asks_again: bool = False
 
@@ -88,6 +86,8 @@ class Work(ABC):
     """Name of the shape of its outputs in `ohr.work.shapes`; "" where any value will do."""
     role: ClassVar[str]
     """The part that fails when it fails, as the list of failures names it."""
+    named: ClassVar[str] = ""
+    """Its name for messages, with fields of the work (`0`) in braces; for works that do not have their own `item`."""
     one_by_one: ClassVar[bool] = False
     """Its outputs are made in order, each kept at once: a crash is the fault of the first that is missing."""
 
@@ -103,9 +103,9 @@ class Work(ABC):
         return None
 
     @property
-    @abstractmethod
     def item(self) -> str:
         """Name of the work, for messages."""
+        return self.named.format(self)
 
     def label(self, place: int) -> str:  # noqa: ARG002 # for works with several outputs
         """Name one output, by its place in `Step.outputs`, for messages."""

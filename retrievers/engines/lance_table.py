@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from ohr import extras
 from ohr.contracts import Chunk, Hit
 from ohr.errors import PluginError
-from ohr.models.memory import parts
+from ohr.models.resident import parts
 from ohr.parts import TextRetrieverPart
 
 from ..lexical.words import WordRetriever

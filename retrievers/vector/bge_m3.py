@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 from ohr import extras
 from ohr.contracts import Chunk, Hit, Index, execution
 from ohr.errors import PluginError
-from ohr.models.memory import parts
-from ohr.models.resident import resident
+from ohr.models.resident import parts, resident
 
 from ..embedders import ModelRetriever, cut_off, folder_of, quiet_transformers, unused_prompts
 from ..scores import best

@@ -9,8 +9,7 @@ from pydantic import Field
 from ohr import extras
 from ohr.contracts import execution
 from ohr.messages.wording import counted
-from ohr.models.memory import batch_note, fitting
-from ohr.models.resident import resident
+from ohr.models.resident import batch_note, fitting, resident
 
 from ..embedders import PROMPTS, Embedder, Pooling, cut_off, embedder, folder_of, quiet_transformers, unused_prompts
 from .vectors import EmbeddingRetriever, Vectors

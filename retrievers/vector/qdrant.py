@@ -20,7 +20,7 @@ from ohr.contracts import Chunk, Hit, Image, Index, execution
 from ohr.errors import PluginError
 from ohr.messages.secrets import without_key
 from ohr.models.chat_server import check_key, key_of
-from ohr.models.tries import Tries
+from ohr.models.tries import Backoff, Retries, Tries
 from ohr.parts import TextRetrieverPart
 
 from ..hybrid import JoinedRetriever
@@ -62,8 +62,8 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
     ef: Annotated[int, Field(ge=1, description="Candidates while the graph is searched.")] = 128
     batch_size: Annotated[int, execution("Points or queries sent at once.", gt=0)] = 256
     timeout: Annotated[float, execution("Seconds for one request.", gt=0)] = 60.0
-    retries: Annotated[int, execution("Further tries of a failing request.", ge=0)] = 4
-    backoff: Annotated[float, execution("Seconds before the first further try; doubled each time.", ge=0)] = 1.0
+    retries: Retries = 4
+    backoff: Backoff = 1.0
 
     @model_validator(mode="after")
     def _one_place(self) -> "Qdrant":

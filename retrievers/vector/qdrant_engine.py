@@ -18,10 +18,8 @@ from ohr import extras
 from ohr.contracts import Hit
 from ohr.errors import PluginError
 from ohr.messages.wording import shortened
-from ohr.models.chat_client import noted, refused
-from ohr.models.completions import Failure
-from ohr.models.memory import parts
-from ohr.models.tries import Tries
+from ohr.models.resident import parts
+from ohr.models.tries import Failure, Tries, noted, refused
 
 from .vectors import Vectors, ranked
 

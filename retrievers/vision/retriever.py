@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ohr.contracts import Image, PageRetriever, execution
-from ohr.models.memory import batch_note, fitting, parts
+from ohr.models.resident import batch_note, fitting, parts
 
 from ..embedders import ModelRetriever, unused_prompts
 

@@ -5,8 +5,8 @@ from shutil import copy
 import pytest
 
 import ohr.benchmarks.mini as mini
-from ohr.builder.build import Job, build
-from ohr.builder.settings import read_settings
+from ohr.builder.build_set import build
+from ohr.builder.build_settings import Job, read_settings
 from ohr.engine.executors.inline import Inline
 from ohr.engine.progress import Quiet
 

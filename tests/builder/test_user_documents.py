@@ -7,12 +7,12 @@ from shutil import copy
 import pytest
 from typer.testing import CliRunner
 
-from ohr.builder.build import estimate
+from ohr.builder.build_set import estimate
 from ohr.cli.app import app
 from ohr.dataset.evidence import misplaced
 from ohr.engine.progress import Quiet
 
-from .test_build import study
+from .test_build_set import study
 
 NOTE = (
     "1 document with the text of another, not asked about: documents/lantern_copy has the same text as "

@@ -12,7 +12,7 @@ from ohr.engine.ledger import Failure
 from ohr.engine.progress import counting
 from ohr.report.views.scores import curve
 from ohr.report.views.view import Interval
-from ohr.results.derived.points import Point
+from ohr.results.derived.losses import Point
 
 
 def point(stage="retrieval", **changes) -> Point:

@@ -14,11 +14,11 @@ import pytest
 from ohr.benchmarks.mini import Mini
 from ohr.files.built_set import FORMAT, page_digest
 from ohr.files.ohrbench_json import write_pages
+from ohr.questions.candidate import write_candidates
+from ohr.questions.human_review import Decision, add_decision, candidate_digest, read_decisions
 from ohr.questions.imports import of_question
-from ohr.questions.layout.records import record
-from ohr.questions.records import write_candidates
-from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, read_decisions
-from ohr.questions.verify import verify
+from ohr.questions.set_files import record
+from ohr.questions.verification import verify
 from ohr.report.html.review import TOKEN
 from ohr.serving import http as serving_http
 

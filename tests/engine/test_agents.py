@@ -32,10 +32,7 @@ agents:
 
 
 class Agents(Home):
-    def write(self, text, name="spec.yaml"):
-        path = super().write(text, name)
-        path.write_text(path.read_text().replace("plugins: [", f"plugins: [{CREW}, "))
-        return path
+    plugins = (CREW, *Home.plugins)
 
     def agents(self, spec=SPEC, more=""):
         return self.run(spec.format(log=self.folder / "log", more=more))
@@ -291,9 +288,17 @@ def test_image_noise_without_an_engine_needs_agents_that_read_images_only(home, 
     assert values(watched, stage="overall", metric="em", kb="blind", generator="watcher")
 
 
-def test_agents_need_the_stage_overall(home):
-    with pytest.raises(SpecError, match="evaluated in the stage overall"):
-        home.run(SPEC.format(log=home.folder / "log", more="") + "evaluate: [retrieval]\n")
+@pytest.mark.parametrize(
+    ("more", "further", "words"),
+    [
+        ("", "evaluate: [retrieval]\n", "evaluated in the stage overall"),
+        ("name: parrot", BESIDE, "'parrot' is a retriever or generator too"),
+    ],
+    ids=["stage", "name"],
+)
+def test_agents_need_the_stage_overall_and_a_name_of_their_own(home, more, further, words):
+    with pytest.raises(SpecError, match=words):
+        home.run(SPEC.format(log=home.folder / "log", more=more) + further)
 
 
 def test_the_protocol_form_puts_the_instruction_on_the_desk(crowd):
@@ -324,12 +329,6 @@ def test_answers_that_are_made_again_are_scored_again(after, scouted):
     again = after.run_file(after.folder / "spec.yaml", fresh="answers")
     assert again.ledger.calls["agent questions"] == 16 and again.folder.name != scouted.folder.name
     assert after.log("log").total() > before  # calls are made again, not read
-
-
-def test_an_agent_needs_a_name_of_its_own(home):
-    spec = SPEC.format(log=home.folder / "log", more="name: parrot") + BESIDE
-    with pytest.raises(SpecError, match="'parrot' is a retriever or generator too"):
-        home.run(spec)
 
 
 def test_the_loss_of_an_agent_is_not_split_by_stage(beside):

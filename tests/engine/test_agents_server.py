@@ -8,19 +8,16 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from threading import Event, Lock, Thread
-from time import monotonic, sleep
+from threading import Event, Lock
+from time import sleep
 from typing import Any
 
 import pytest
 
 from ohr.results.run import Run
 
-from .conftest import rows, values
+from .conftest import answering, rows, values, wait_until
 
-OHR = Path(sys.executable).with_name("ohr")
 SPEC = """\
 benchmark: {{kind: tiny, size: {size}}}
 knowledge_bases: [{{name: clean}}]
@@ -76,49 +73,29 @@ class Chat:
 def chat() -> Iterator[Chat]:
     state = Chat()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def reply(body: dict[str, Any]) -> tuple[int, str] | None:
+        with state.lock:
+            state.asked.append(json.dumps(body["messages"]))
+            fault = state.faults.get(len(state.asked))
+            state.check(body)
+        state.over.wait(state.seconds)
+        if fault == "silence":
+            state.over.wait(20)
+            return None
+        return fault or (200, whole(body))
 
-        def do_POST(self):  # the library's name
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            name = json.dumps(body["messages"])
+    def whole(body: dict[str, Any]) -> str:
+        message = {"content": state.reply(body["messages"])}
+        return json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
+
+    def sent(body: dict[str, Any], text: str) -> None:
+        if text == whole(body):
             with state.lock:
-                state.asked.append(name)
-                fault = state.faults.get(len(state.asked))
-                state.check(body)
-            state.over.wait(state.seconds)
-            if fault == "silence":
-                state.over.wait(20)
-                return
-            text = {"choices": [{"message": {"content": state.reply(body["messages"])}, "finish_reason": "stop"}]}
-            status, sent = fault or (200, json.dumps(text))
-            data = sent.encode()
-            try:
-                self.send_response(status)
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-                self.wfile.flush()
-            except OSError:  # the client was killed
-                return
-            if status == 200 and fault is None:
-                with state.lock:
-                    state.finished[name] += 1
+                state.finished[json.dumps(body["messages"])] += 1
 
-        def log_message(self, *arguments):
-            pass
-
-    ThreadingHTTPServer.request_queue_size = 64
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    state.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    yield state
-    state.over.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with answering(reply, sent) as state.url:
+        yield state
+        state.over.set()
 
 
 def spec(chat, size=4, retries=0, timeout=20):
@@ -186,13 +163,8 @@ def test_a_failed_question_is_tried_again_without_its_finished_calls(home, chat)
 @pytest.mark.acceptance
 def test_a_killed_run_asks_no_finished_call_again(home, chat):
     chat.seconds, chat.faults = 0.05, {1: "silence"}  # the other questions do not wait for the first
-    home.write(spec(chat, size=20))
-    command = [OHR, "run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1"]
-    command += ["--store", "store", "--runs", "runs"]
-    with subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.DEVNULL) as process:
-        until = monotonic() + 60
-        while len(chat.finished) < 80 and monotonic() < until and process.poll() is None:
-            sleep(0.01)
+    with home.start(spec(chat, size=20)) as process:
+        wait_until(lambda: len(chat.finished) >= 80, process, 60)
         os.killpg(process.pid, signal.SIGKILL)
     sleep(0.3)  # what was in flight ends at the server
     before = Counter(chat.asked)

@@ -2,20 +2,16 @@
 
 import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 from shutil import rmtree
-from time import monotonic, sleep, time
+from time import time
 
 import pytest
 
 from ohr.store import open_store, prune
 
 from ..batch_server import desk, error_line, line_of
-from .conftest import rows, warnings
+from .conftest import run_again, wait_until, warnings, without_times
 
-OHR = Path(sys.executable).with_name("ohr")
 SPEC = """\
 benchmark: {{kind: tiny}}
 knowledge_bases:
@@ -25,6 +21,7 @@ chunker: {{kind: page}}
 retrievers: [{{kind: bm25, top_k: 2}}]
 generators: [{{kind: openai, base_url: "{url}", model: m, backoff: 0.0, retries: 0{batch}}}]
 """
+WORDS = ("--no-report", "--workers", "1")
 BATCH = ", batch: {poll_seconds: 0.1}"
 JUDGE = 'metrics: [{{kind: judge, generator: {{kind: openai, base_url: "{url}", model: j{batch}}}}}]\n'
 
@@ -39,34 +36,25 @@ def spec(server, batch=BATCH, more=""):
     return (SPEC + more).format(url=server.url, batch=batch)
 
 
-def table(finished, name="scores"):
-    return [str({key: value for key, value in row.items() if "second" not in key}) for row in rows(finished, name)]
-
-
-def again(home, text, **options):
-    rmtree(home.folder / "runs")
-    return home.run(text, **options)
-
-
 @pytest.mark.parametrize("more", [pytest.param("", marks=pytest.mark.acceptance), JUDGE], ids=["answers", "judged"])
 def test_results_are_those_of_prompts_that_are_sent_one_by_one(home, server, more):
     batched = home.run(spec(server, more=more))
-    scores = table(batched)
+    scores = without_times(batched)
     assert server.completions == 0
     prompts = sum(server.sizes())
     assert len(server.sizes()) == (2 if more else 1)  # the prompts of all cells together, then those about the answers
-    assert table(again(home, spec(server, "", more))) == scores  # the same store: every reply is found
+    assert without_times(run_again(home, spec(server, "", more))) == scores  # the same store: every reply is found
     assert server.completions == 0
     rmtree(home.store)
-    asked = again(home, spec(server, "", more))
+    asked = run_again(home, spec(server, "", more))
     assert server.completions == prompts
-    assert table(asked) == scores
+    assert without_times(asked) == scores
     assert (asked.ledger.calls, asked.ledger.tokens) == (batched.ledger.calls, batched.ledger.tokens)
 
 
 def test_replies_that_were_asked_one_by_one_are_not_batched(home, server):
     home.run(spec(server, ""))
-    again(home, spec(server))
+    run_again(home, spec(server))
     assert server.batches == {}
 
 
@@ -88,7 +76,7 @@ def test_prompts_that_fail_are_asked_by_the_next_run_and_not_by_this_one(home, s
     reasons = {failure.reason for failure in first.ledger.failures if failure.stage == "generator"}
     assert reasons == {"was not done in time"}
     server.output, server.errors = lambda requests: [line_of(each) for each in requests], lambda requests: []
-    assert again(home, spec(server)).ledger.failures == []
+    assert run_again(home, spec(server)).ledger.failures == []
     assert server.sizes() == [size, size - 3]
 
 
@@ -117,20 +105,10 @@ def test_an_agent_asks_one_by_one_and_the_run_says_so(home, server):
     assert says in warnings(finished)
 
 
-def started(home, text):
-    """Start a run as a user does."""
-    home.write(text)
-    command = [OHR, "run", "spec.yaml", "--no-figures", "--no-report", "--trust-plugins", "--workers", "1"]
-    command += ["--store", "store", "--runs", "runs"]
-    return subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.PIPE, text=True)
-
-
 def kill_at_stage(home, server):
     """Start a run, and kill it while it waits for the reply at which the server stalls."""
-    with started(home, spec(server)) as process:
-        until = monotonic() + 100
-        while not server.reached.wait(0.1) and process.poll() is None and monotonic() < until:
-            pass
+    with home.start(spec(server), *WORDS) as process:
+        wait_until(server.reached.is_set, process)
         os.killpg(process.pid, signal.SIGKILL)
         message = process.communicate()[1]
     assert server.reached.is_set(), message
@@ -171,7 +149,7 @@ def test_pruning_keeps_the_notes_of_batches_under_way(home, server):
         if not run.startswith("batch of m, "):
             store.unpin(run)
     assert prune(store, time() + 60).parts > 0
-    assert again(home, spec(server)).ledger.failures == []
+    assert run_again(home, spec(server)).ledger.failures == []
     assert len(server.batches) == 1
     assert not [run for run in store.pins() if run.startswith("batch of ")]
     assert prune(store, time() + 60).pinned.keys() == store.pins().keys()
@@ -214,17 +192,15 @@ def test_only_prompts_without_replies_are_sent(home, server):
     home.run(spec(server))
     names = [each["custom_id"] for each in server.requests(server.batches["batch-0"])]
     open_store(home.store).discard(names[3:5])
-    assert again(home, spec(server)).ledger.failures == []
+    assert run_again(home, spec(server)).ledger.failures == []
     assert server.sizes() == [len(names), 2]
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.acceptance)])
 def test_a_run_that_is_ended_says_that_the_batch_continues(home, server, sent):
     server.looks = 10**6
-    with started(home, spec(server)) as process:
-        until = monotonic() + 100
-        while "look" not in server.asked and monotonic() < until:
-            sleep(0.05)
+    with home.start(spec(server), *WORDS) as process:
+        wait_until(lambda: "look" in server.asked, process)
         os.killpg(process.pid, sent)
         message = process.communicate()[1]
     assert process.returncode == 128 + sent

@@ -79,26 +79,23 @@ def chunk(text, start=0, end=0, pages=(0,)):
     return Chunk("d:0", "d", pages, start, end, text)
 
 
-def test_a_hit_has_the_text_of_the_same_place():
-    pages = aligned(("One two. Three four.", "0ne two. Thr33 four."))
-    assert reworded(chunk("Three four.", 9, 20), pages) == chunk("Thr33 four.", 9, 20)
+ONE = aligned(("One two. Three four.", "0ne two. Thr33 four."))
+THREE = aligned(("One two.", "0ne two."), ("Middle.", "Mid dle."), ("Three four. Five six.", "Thr33 four. F1ve six."))
 
 
-def test_words_that_a_chunker_added_stay():
-    pages = aligned(("One two. Three four.", "0ne two. Thr33 four."))
-    assert reworded(chunk("Title: Three four.", 9, 20), pages).text == "Title: Thr33 four."
-
-
-def test_a_hit_over_several_pages_has_the_same_part_of_the_last_one():
-    pages = aligned(
-        ("One two.", "0ne two."), ("Middle.", "Mid dle."), ("Three four. Five six.", "Thr33 four. F1ve six.")
-    )
-    found = reworded(chunk("two.\n\nMiddle.\n\nThree four.", 4, 8, (0, 1, 2)), pages)
-    assert found.text == "two.\n\nMid dle.\n\nThr33 four."
-
-
-def test_a_page_that_the_other_base_lacks_is_empty():
-    assert reworded(chunk("One two.", 0, 8), aligned(("One two.", ""))).text == ""
+@pytest.mark.parametrize(
+    ("pages", "hit", "text"),
+    [
+        (ONE, chunk("Three four.", 9, 20), "Thr33 four."),
+        (ONE, chunk("Title: Three four.", 9, 20), "Title: Thr33 four."),
+        (THREE, chunk("two.\n\nMiddle.\n\nThree four.", 4, 8, (0, 1, 2)), "two.\n\nMid dle.\n\nThr33 four."),
+        (aligned(("One two.", "")), chunk("One two.", 0, 8), ""),
+    ],
+    ids=["the same place", "what a chunker added stays", "the same part of the last page", "a page that lacks"],
+)
+def test_a_hit_has_the_text_of_the_same_place_in_the_other_base(pages, hit, text):
+    assert reworded(hit, pages).text == text
+    assert reworded(chunk("Three four.", 9, 20), ONE) == chunk("Thr33 four.", 9, 20)
 
 
 @pytest.mark.parametrize("text", ["One two.", "Title: One two.", "one  two", ""])
@@ -164,10 +161,7 @@ def test_an_undefined_question_is_in_no_cell(home):
     text = MINI.replace("chunker:", "metrics: [{kind: picky}]\nchunker:").replace("[retrieval]", "[overall]")
     text = text.replace("max_pages: 2", "max_pages: 1").replace("[law, manual]", "[law]")
     text += "generators: [{kind: extractive}]\n"
-    path = home.write(text)
-    (home.folder / "picky.py").write_text(PICKY)
-    path.write_text(path.read_text().replace("plugins: [", "plugins: [picky.py, "))
-    finished = home.run_file(path)
+    finished = home.run_file(home.write(text, picky=PICKY))
     cells = [values(finished, kb=kb, stage="overall", metric="picky") for kb in ("truth", "f")]
     cells += [swapped(finished, noisy, "picky") for noisy in ("index", "reading")]
     defined = [question for question in cells[0] if not any(np.isnan(cell[question]) for cell in cells)]

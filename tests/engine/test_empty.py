@@ -1,5 +1,7 @@
 """Pages without text, passages without words, and knowledge bases that are too small are reported, run after run."""
 
+import pytest
+
 from .conftest import values
 
 BASE = """benchmark: {kind: tiny, size: 1}
@@ -11,39 +13,25 @@ evaluate: [retrieval]
 """
 
 
-def warned(finished):
-    return [note for note in finished.ledger.warnings if note.startswith("bm25 on clean, law: ")]
+ABOUT = "bm25 on clean, law: "
+WITHOUT, FEW = "pages without text, and so without a chunk", "more than the number of chunks"
 
 
-def test_a_page_without_text_is_counted_by_every_run(home):
-    text = BASE.replace("size: 1", "size: 1, blank: law/0 page 1")
-    expected = [
-        "bm25 on clean, law: 1 of 2 pages without text, and so without a chunk",
-        "bm25 on clean, law: top_k is 2, more than the number of chunks (1)",
-    ]
-    assert warned(home.run(text)) == expected
-    assert warned(home.run(text, "name=again")) == expected
-    assert warned(home.run(BASE)) == []
-
-
-def test_passages_without_a_word_are_counted(home):
-    text = BASE.replace("kind: page", "kind: dashes")
-    finished = home.run(text)
-    assert warned(finished) == ["bm25 on clean, law: 2 of 2 chunks without a word"]
-    assert set(values(finished, metric="hit@2").values()) == {0.0}
-
-
-def test_a_corpus_without_a_passage_finds_nothing_and_says_so(home):
-    finished = home.run(BASE.replace("kind: page", "kind: dashes, none: true"))
-    assert warned(finished) == [
-        "bm25 on clean, law: 2 of 2 pages without text, and so without a chunk",
-        "bm25 on clean, law: top_k is 2, more than the number of chunks (0)",
-    ]
-    assert set(values(finished, metric="hit@2").values()) == {0.0}
-    assert finished.ledger.failures == []
-
-
-def test_more_than_there_is_gives_all_there_is(home):
-    finished = home.run(BASE, "retrievers.0.top_k=50")
-    assert warned(finished) == ["bm25 on clean, law: top_k is 50, more than the number of chunks (2)"]
-    assert set(values(finished, metric="hit@50").values()) == {1.0}
+@pytest.mark.parametrize(
+    ("old", "new", "top_k", "notes", "hits"),
+    [
+        ("", "", 2, [], {1.0}),
+        ("size: 1", "size: 1, blank: law/0 page 1", 2, [f"1 of 2 {WITHOUT}", f"top_k is 2, {FEW} (1)"], {0.0, 1.0}),
+        ("kind: page", "kind: dashes", 2, ["2 of 2 chunks without a word"], {0.0}),
+        ("kind: page", "kind: dashes, none: true", 2, [f"2 of 2 {WITHOUT}", f"top_k is 2, {FEW} (0)"], {0.0}),
+        ("", "", 50, [f"top_k is 50, {FEW} (2)"], {1.0}),
+    ],
+    ids=["all is there", "a page without text", "passages without a word", "no passage", "few passages"],
+)
+def test_what_lacks_is_counted_by_every_run_and_is_no_failure(home, old, new, top_k, notes, hits):
+    for name in ("first", "again"):
+        finished = home.run(BASE.replace(old, new), f"name={name}", f"retrievers.0.top_k={top_k}")
+        warned = [note for note in finished.ledger.warnings if note.startswith(ABOUT)]
+        assert warned == [f"{ABOUT}{note}" for note in notes]
+        assert set(values(finished, metric=f"hit@{top_k}").values()) == hits
+        assert finished.ledger.failures == []

@@ -1,5 +1,6 @@
 """Every executor gives the same bytes."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from ohr.engine.executors import make_executor
 from ohr.engine.executors.base import run_each
 from ohr.engine.executors.local import Local
 from ohr.engine.executors.ray import _on_this_node
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.errors import SpecError
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -98,7 +99,7 @@ def _half(number: int) -> float:
 BEGIN = """
 import sys, time
 from pathlib import Path
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.engine.worker import begin
 from ohr.processes import this_process
 begin(Setup(), Path("gone/too"), (this_process()[0], int(sys.argv[1]), "1"))
@@ -132,10 +133,10 @@ def test_a_worker_prints_why_it_cannot_begin_unless_its_run_has_ended(raised, is
     assert bool(ended.stderr) == is_printed
 
 
-def test_calls_that_raise_are_tried_again_and_reported():
+def test_calls_that_raise_are_reported():
     executor = Local(2)
     executor.start(Setup())
-    found = {item: (result, error) for item, result, error in run_each(executor, _half, [1, 2, 3], retries=1)}
+    found = {item: (result, error) for item, result, error in run_each(executor, _half, [1, 2, 3])}
     assert found == {1: (-1.0, None), 2: (None, "ZeroDivisionError: division by zero"), 3: (3.0, None)}
 
 
@@ -143,7 +144,7 @@ def test_calls_that_raise_are_tried_again_and_reported():
 def test_a_cluster_that_does_not_answer_ends_the_command():
     pytest.importorskip("ray", reason="ray is not installed")
     code = (
-        "from ohr.engine.executors import ray; from ohr.engine.setup import Setup; ray._CONNECT = 1.0\n"
+        "from ohr.engine.executors import ray; from ohr.engine.worker import Setup; ray._CONNECT = 1.0\n"
         "ray.Ray('127.0.0.1:1').start(Setup())"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
@@ -155,7 +156,7 @@ NO_ROOM = """
 import ray
 from ohr.engine.executors.base import run_each
 from ohr.engine.executors.ray import Ray
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 
 ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
 executor = Ray(workers=2)
@@ -169,3 +170,14 @@ def test_no_call_waits_for_an_actor_that_the_cluster_has_no_room_for():
     pytest.importorskip("ray", reason="ray is not installed")
     ended = subprocess.run([sys.executable, "-c", NO_ROOM], capture_output=True, text=True, timeout=120, check=True)
     assert ended.stdout == "[1, 2, 3, 4]\n"
+
+
+def test_workers_start_where_the_temporary_folder_has_a_long_name(home, tmp_path):
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    words = [sys.executable, "-m", "ohr", "run", "spec.yaml", "--trust-plugins", "--workers", "2", "--store", "store"]
+    home.write(SPEC)
+    done = subprocess.run(
+        words, cwd=home.folder, env={**os.environ, "TMPDIR": str(folder)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

@@ -173,10 +173,8 @@ class Exits(Metric):
 
 @pytest.mark.parametrize("way", ["sys.exit()", "os._exit(0)"])
 def test_a_metric_that_ends_the_program_costs_its_scores_and_failures_are_counted_the_same_everywhere(home, way):
-    (home.folder / "exits.py").write_text(METRIC.replace("sys.exit()", way))
-    path = home.write(spec("raise") + "metrics: [{kind: exits}]\n")
-    path.write_text(path.read_text().replace("plugins: [", "plugins: [exits.py, "))
-    finished = home.run_file(path)
+    text = spec("raise") + "metrics: [{kind: exits}]\n"
+    finished = home.run_file(home.write(text, exits=METRIC.replace("sys.exit()", way)))
     scores = read_rows(finished.folder / "scores.parquet")
     rows = [row for row in scores if row["metric"] == "exits"]
     wrong = {row["question_id"] for row in rows if row["status"] == "failed" and row["kb"] == "clean"}

@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 import pytest
 
 from ohr.dataset.inputs import read_inputs
-from ohr.engine import growth as growing
+from ohr.engine import tasks as all_tasks
 from ohr.engine.executors.inline import Inline
 from ohr.engine.executors.local import Local
-from ohr.engine.growth import Growth
-from ohr.engine.lanes import Lane, Task
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Quiet
 from ohr.engine.session import Session
+from ohr.engine.tasks import Growth, Lane, Task
 from ohr.graph.graph import Graph
 from ohr.spec.read import read_spec
 from ohr.store import open_store
@@ -105,7 +104,7 @@ def test_a_step_may_ask_again_and_again(bench):
 
 
 def test_a_step_that_asks_without_end_fails_with_the_limit(bench, monkeypatch):
-    monkeypatch.setattr(growing, "MOST_GROWN", 40)
+    monkeypatch.setattr(all_tasks, "MOST_GROWN", 40)
     assert bench.run(Sum(1000), Sum(3)) == {name("sum to 3"): 3}
     assert [failure.reason for failure in bench.session.ledger.failures] == [
         "it asked for more than 40 steps: it does not end"

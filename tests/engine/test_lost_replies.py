@@ -1,14 +1,12 @@
 """Answers and judges' replies that fail or get lost: before, within and between runs."""
 
-from shutil import rmtree
-
 import pytest
 
-from ohr.engine.planner import Planner
+from ohr.engine import tasks
 from ohr.engine.scheduler import Scheduler
 from ohr.steps.answers.judging import PrepareJudging
 from ohr.store import open_store
-from tests.engine.conftest import rows, values
+from tests.engine.conftest import rows, run_again, values, without_times
 from tests.engine.test_protocols import Protocols
 
 SPEC = """\
@@ -48,15 +46,6 @@ def saying(home, text):
     return [key for key, value in stored(home).items() if text in str(value.get("text", ""))]
 
 
-def again(home, text, **options):
-    rmtree(home.folder / "runs")
-    return home.run_file(home.write(text), **options)
-
-
-def table(finished, name="scores"):
-    return [str({key: value for key, value in row.items() if "second" not in key}) for row in rows(finished, name)]
-
-
 def test_one_failed_answer_fails_its_own_judgements_only(home):
     finished = home.run(SPEC.replace("{kind: parrot}", "{kind: parrot, bad: raise, question: chapel}"))
     assert {failure.stage for failure in finished.ledger.failures} == {"generator"}
@@ -65,20 +54,20 @@ def test_one_failed_answer_fails_its_own_judgements_only(home):
 
 
 @pytest.mark.parametrize(("spec", "text"), [(SPEC, "Score: 5"), (SPEC, "19"), (PAGES, "yes")])
-def test_replies_that_are_gone_are_asked_for_again(home, spec, text):
+def test_replies_that_are_gone_are_asked_for_run_again(home, spec, text):
     first = home.run(spec)
-    tables = table(first), table(first, "judgements")
+    tables = without_times(first), without_times(first, "judgements")
     lost = saying(home, text)[:3]
     assert lost
     open_store(home.store).discard(lost)
-    second = again(home, spec)
+    second = run_again(home, spec)
     assert not second.ledger.failures
-    assert (table(second), table(second, "judgements")) == tables
+    assert (without_times(second), without_times(second, "judgements")) == tables
 
 
 @pytest.mark.parametrize("spec", [SPEC, JAM])
-def test_an_answer_that_is_lost_just_before_it_is_read_is_made_again(home, spec, monkeypatch):
-    read, lost = Planner.read, []
+def test_an_answer_that_is_lost_just_before_it_is_read_is_made_run_again(home, spec, monkeypatch):
+    read, lost = Scheduler.read, []
 
     def losing(self, names):
         names = list(names)
@@ -98,7 +87,7 @@ def test_an_answer_that_becomes_another_one_is_judged_and_scored_again(home):
     spec = SPEC.replace("{kind: parrot}", f"{{kind: fickle, log: {log}}}")
     home.run(spec, "evaluate=[generation]")
     open_store(home.store).discard(saying(home, "never"))
-    finished = again(home, spec.replace("metrics:", "evaluate: [generation]\nmetrics:"))
+    finished = run_again(home, spec.replace("metrics:", "evaluate: [generation]\nmetrics:"))
     for metric in ("em", "judge"):
         assert set(values(finished, stage="generation", metric=metric).values()) == {1.0}, metric
 
@@ -107,7 +96,7 @@ def test_fresh_answers_of_a_knowledge_base_with_a_gap_are_scored_again(home):
     spec = JAM.replace("{kind: parrot}", f"{{kind: fickle, log: {home.folder / 'asked'}}}")
     spec = spec.replace("metrics:", "evaluate: [generation]\nmetrics:")
     home.run(spec)
-    finished = again(home, spec, fresh="answers")
+    finished = run_again(home, spec, fresh="answers")
     scored = [row for row in rows(finished, kb="read", stage="generation", metric="em") if row["status"] == "ok"]
     assert scored and {row["value"] for row in scored} == {1.0}
 
@@ -124,9 +113,8 @@ def test_a_run_keeps_the_answers_that_it_has_asked_for(home):
 
 
 def test_a_step_of_prompts_that_asks_without_end_fails_with_the_limit(home, monkeypatch):
-    from ohr.engine import growth
 
-    monkeypatch.setattr(growth, "MOST_GROWN", 5)
+    monkeypatch.setattr(tasks, "MOST_GROWN", 5)
     finished = home.run(SPEC, "retries=0")
     assert {failure.reason for failure in finished.ledger.failures if failure.stage == "prompt"} == {
         "it asked for more than 5 steps: it does not end"

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohr.contracts import Chunk
-from ohr.steps.retrieval import passages
-from ohr.steps.retrieval.passages import read_passages
+from ohr.steps.retrieval import indexing
+from ohr.steps.retrieval.indexing import read_passages
 from ohr.store import open_store
 
 from .conftest import rows
@@ -31,7 +31,7 @@ def test_passages_that_stay_in_the_store_are_those_that_are_held(texts, tmp_path
     every = [chunk for document in made for chunk in document]
     held = read_passages(store, [*keys, None])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passages, "_HELD", -1)
+        patch.setattr(indexing, "_HELD", -1)
         stored = read_passages(store, [*keys, None])
     assert held.chunks == every
     assert list(stored.chunks) == [stored.chunks[place] for place in range(len(every))] == every
@@ -60,7 +60,7 @@ evaluate: [retrieval]
 def test_a_run_whose_passages_stay_in_the_store_has_the_same_scores(home, monkeypatch):
     whole = home.run(SPEC)
     scores = repr(rows(whole))
-    monkeypatch.setattr(passages, "_HELD", -1)
+    monkeypatch.setattr(indexing, "_HELD", -1)
     stored = home.run_file(home.write(SPEC), fresh="retrieval")
     assert stored.ledger.calls["indexes"] == 2
     assert repr(rows(stored)) == scores

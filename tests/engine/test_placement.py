@@ -25,8 +25,19 @@ def said(text, spans):
     return [text[start:end] for start, end in spans]
 
 
-def test_verbatim_evidence_is_found_exactly():
-    assert said(TEXT, eligible("evidence", TEXT, 0, [question()])) == [EVIDENCE]
+@pytest.mark.parametrize(
+    ("where", "text", "index", "asked", "found"),
+    [
+        ("evidence", TEXT, 0, question(), [EVIDENCE]),
+        ("evidence", TEXT, 1, question(), []),
+        ("evidence", EVIDENCE, 1, question(evidence=(EVIDENCE, "Another passage of the page."), pages=(0, 1)), []),
+        ("distractors", TEXT, 0, question(), TEXT.split(EVIDENCE)),
+        ("query_terms", TEXT, 0, question("Who leased the Ferry Berth, and to whom?"), ["ferry berth", "leased"]),
+    ],
+    ids=["verbatim", "of another page", "each page has its own", "all but the evidence", "without common words"],
+)
+def test_a_place_is_what_its_name_says(where, text, index, asked, found):
+    assert said(text, eligible(where, text, index, [asked])) == found
 
 
 def test_evidence_is_found_in_what_an_engine_misread():
@@ -37,25 +48,6 @@ def test_evidence_is_found_in_what_an_engine_misread():
 
 def test_evidence_that_a_page_does_not_have_is_not_found():
     assert list(aligned(FILLER, "Quarterly revenue rose 14.2% to 3,100 million euros in 2021.")) == []
-
-
-def test_evidence_of_other_pages_is_not_looked_for():
-    assert eligible("evidence", TEXT, 1, [question()]) == []
-
-
-def test_each_page_has_its_own_passage():
-    asked = question(evidence=(EVIDENCE, "Another passage of the second page."), pages=(0, 1))
-    assert eligible("evidence", EVIDENCE, 1, [asked]) == []
-
-
-def test_distractors_are_all_but_the_evidence():
-    found = said(TEXT, eligible("distractors", TEXT, 0, [question()]))
-    assert "".join(found) == TEXT.replace(EVIDENCE, "")
-
-
-def test_query_terms_are_the_questions_words_without_the_common_ones():
-    found = said(TEXT, eligible("query_terms", TEXT, 0, [question("Who leased the Ferry Berth, and to whom?")]))
-    assert found == ["ferry berth", "leased"]
 
 
 def test_chinese_query_terms_are_found_without_spaces():

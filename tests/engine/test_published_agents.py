@@ -4,9 +4,8 @@ import json
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 from zlib import crc32
 
@@ -15,7 +14,7 @@ from PIL import Image
 
 from ohr.results.run import Run
 
-from .conftest import rows, values
+from .conftest import answering, rows, values
 
 SPEC = """\
 benchmark: {{kind: tiny, size: 2}}
@@ -78,31 +77,13 @@ class Server:
 def server() -> Iterator[Server]:
     state = Server()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def reply(body: dict[str, Any]) -> tuple[int, str]:
+        with state.lock:
+            message = {"content": state.reply(body)}
+        return 200, json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]})
 
-        def do_POST(self):  # the library's name
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            with state.lock:
-                text = state.reply(body)
-            data = json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *arguments):
-            pass
-
-    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    running.daemon_threads = True
-    state.url = f"http://127.0.0.1:{running.server_port}/v1"
-    thread = Thread(target=running.serve_forever, args=(0.02,))
-    thread.start()
-    yield state
-    running.shutdown()
-    running.server_close()
-    thread.join()
+    with answering(reply) as state.url:
+        yield state
 
 
 def spec(server: Server) -> str:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from ohr import seeds
 from ohr.contracts import Document, Page, Question
 from ohr.dataset.inputs import Inputs
-from ohr.steps.answers.floors_and_ceilings import reference_texts
+from ohr.steps.answers.prompts import reference_texts
 
 
 def listed(question, inputs):

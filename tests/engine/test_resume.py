@@ -6,9 +6,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
-from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -23,9 +20,8 @@ from ohr.store.database import Database
 from ohr.store.reasons import ReadOnly
 from ohr.work.step import Context, Ready
 
-from .conftest import continued, rows, values
+from .conftest import OHR, continued, rows, values, wait_until
 
-OHR = Path(sys.executable).with_name("ohr")
 RUN = ("run", "spec.yaml", "--no-figures", "--trust-plugins", "--workers", "1")
 SPEC = """\
 benchmark: {kind: tiny}
@@ -63,13 +59,9 @@ def damage_values(store, key="%"):
 
 
 def started(home, text):
-    """Start a run as a user does, in a process group of its own, and wait until it has read two pages."""
-    home.write(text)
-    command = [OHR, *RUN, "--store", "store", "--runs", "runs"]
-    process = subprocess.Popen(command, cwd=home.folder, start_new_session=True, stderr=subprocess.PIPE, text=True)
-    until = monotonic() + 60
-    while home.log("reads").total() < 3 and monotonic() < until and process.poll() is None:
-        sleep(0.05)
+    """Start a run, and wait until it has read two pages."""
+    process = home.start(text)
+    wait_until(lambda: home.log("reads").total() >= 3, process, 60)
     assert home.log("reads").total() >= 3
     return process
 
@@ -92,19 +84,12 @@ def test_a_run_that_was_ended_resumes_where_it_was(home, sent):
     assert finished.ledger.failures == []
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.acceptance)])
 def test_a_run_that_is_ended_while_its_workers_start_leaves_nothing(home, sent):
-    home.write(SPEC)
     scratch = home.folder / "scratch"
     scratch.mkdir()
-    words = [OHR, *RUN[:-1], "4", "--store", "store", "--runs", "runs"]
-    environment = {**os.environ, "TMPDIR": str(scratch)}
-    with subprocess.Popen(
-        words, cwd=home.folder, env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
-    ) as process:
-        until = monotonic() + 60
-        while not list(scratch.glob("pymp-*/tmp*")) and monotonic() < until:
-            sleep(0.005)
+    with home.start(SPEC, "--workers", "4", TMPDIR=str(scratch)) as process:
+        wait_until(lambda: list(scratch.glob("pymp-*/tmp*")), process, 60)
         process.send_signal(sent)
         message = process.communicate()[1]
     assert (process.returncode, message) == (128 + sent, "interrupted; run the same command again to resume\n")
@@ -219,20 +204,13 @@ def record(home, text):
     (home.folder / "recorded" / "law" / "0.json").write_text(json.dumps(pages))
 
 
-def test_changed_results_of_an_engine_are_evaluated_again(home):
-    record(home, "nothing")
-    first = home.run(RECORDED)
-    record(home, "The harbour of law/0 was built in 1900 by Ada Venn.")
-    assert rows(home.run(RECORDED)) != rows(first)
-
-
-def test_a_change_that_is_taken_back_gives_the_first_results_again(home):
-    record(home, "nothing")
-    first = home.run(RECORDED)
-    record(home, "something else")
-    home.run(RECORDED)
-    record(home, "nothing")
-    assert home.run(RECORDED).folder == first.folder
+def test_changed_results_of_an_engine_are_evaluated_again_and_a_change_that_is_taken_back_gives_the_first(home):
+    finished = []
+    for text in ("nothing", "The harbour of law/0 was built in 1900 by Ada Venn.", "nothing"):
+        record(home, text)
+        finished.append(home.run(RECORDED))
+    assert rows(finished[1]) != rows(finished[0])
+    assert finished[2].folder == finished[0].folder
 
 
 def test_a_page_that_is_lost_on_the_way_is_not_taken_for_an_empty_one(home):

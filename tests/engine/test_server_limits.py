@@ -1,14 +1,14 @@
 """Limits per minute of a server in a run: its processes share them, and its time limits do not run meanwhile."""
 
-import http.server
-import json
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from time import time
 
 import pytest
 
-from ..conftest import completion, serving
+from ..conftest import completion
+from .conftest import answering
 
 SPEC = """\
 benchmark: {{kind: tiny, size: {size}}}
@@ -40,33 +40,27 @@ def _own_accounts(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
+@dataclass
+class Server:
+    """A chat server; `came` has when each request came."""
+
+    url: str = ""
+    came: list[float] = field(default_factory=list)
+
+    def reply(self, body):
+        self.came.append(time())
+        return 200, completion("about " + body["messages"][-1]["content"][-20:])
+
+
 @pytest.fixture
 def server():
-    """A chat server; its `came` has when each request came."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self):  # the library's name
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            found.came.append(time())
-            text = completion("about " + body["messages"][-1]["content"][-20:]).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        def log_message(self, *arguments):
-            pass
-
-    found = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    found.daemon_threads, found.came = True, []
-    with serving(found):
-        yield found
+    state = Server()
+    with answering(state.reply) as state.url:
+        yield state
 
 
 def spec(server, size, limit):
-    return SPEC.format(url=f"http://127.0.0.1:{server.server_port}/v1", size=size, limit=limit)
+    return SPEC.format(url=server.url, size=size, limit=limit)
 
 
 def test_two_worker_processes_share_a_limit(home, server):
@@ -79,7 +73,7 @@ def test_two_worker_processes_share_a_limit(home, server):
 
 @pytest.mark.acceptance
 def test_a_prompt_that_waits_for_the_limit_is_within_its_time(home, server):
-    command = [sys.executable, "-c", WATCHED, f"http://127.0.0.1:{server.server_port}/v1"]
+    command = [sys.executable, "-c", WATCHED, server.url]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (0, "3 replies\n")
     assert max(server.came) - min(server.came) > 7

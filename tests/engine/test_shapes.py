@@ -6,7 +6,7 @@ import pytest
 
 from ohr.store import open_store
 
-from .conftest import rows
+from .conftest import Home, rows
 
 SPEC = """\
 benchmark: {kind: tiny, size: 2}
@@ -40,10 +40,20 @@ def with_null(value):
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory):
-    from .conftest import Home
-
+    """Change what a run has stored, run again, and expect the same results; at least one value must change."""
     home = Home(tmp_path_factory.mktemp("calm"))
-    return home, results(home.run(SPEC))
+    wanted = results(home.run(SPEC))
+
+    def check(change):
+        shutil.rmtree(home.folder / "runs")
+        store = open_store(home.store)
+        values = store.get_many([entry.key for entry in store.entries() if entry.kind == "value"])
+        changed = {key: change(value) for key, value in values.items()}
+        changed = {key: value for key, value in changed.items() if value is not values[key]}
+        store.put_many(changed)
+        assert changed and results(home.run(SPEC)) == wanted
+
+    return check
 
 
 OTHERS = {
@@ -64,36 +74,21 @@ OFTEN = ("nothing", "another collection", "null in the middle", "a further field
     "other", [pytest.param(name, marks=[] if name in OFTEN else pytest.mark.acceptance) for name in OTHERS]
 )
 def test_values_of_another_shape_are_made_again(calm, other):
-    home, wanted = calm
-    shutil.rmtree(home.folder / "runs")
-    store = open_store(home.store)
-    keys = [entry.key for entry in store.entries() if entry.kind == "value"]
-    for key, value in store.get_many(keys).items():
-        if not (other == "a further field" and not isinstance(value, dict)):
-            store.put(key, OTHERS[other](value))
-    assert results(home.run(SPEC)) == wanted
+    calm(lambda value: value if other == "a further field" and not isinstance(value, dict) else OTHERS[other](value))
 
 
 def test_scores_with_a_null_are_counted_again(calm):
-    home, wanted = calm
-    shutil.rmtree(home.folder / "runs")
-    store = open_store(home.store)
-    keys = [entry.key for entry in store.entries() if entry.kind == "value"]
-    scores = {
-        key: value for key, value in store.get_many(keys).items() if isinstance(value, dict) and value.get("values")
-    }
-    assert scores
-    for key, value in scores.items():
-        store.put(key, {**value, "values": {name: [None for _ in them] for name, them in value["values"].items()}})
-    assert results(home.run(SPEC)) == wanted
+    def without(value):
+        if not (isinstance(value, dict) and value.get("values")):
+            return value
+        return {**value, "values": {name: [None for _ in them] for name, them in value["values"].items()}}
+
+    calm(without)
 
 
 @pytest.mark.parametrize("chunks", [lambda found: found[:-1], lambda found: [{**c, "pages": []} for c in found]])
 def test_hits_without_their_chunk_or_its_page_are_searched_again(calm, chunks):
-    home, wanted = calm
-    shutil.rmtree(home.folder / "runs")
-    store = open_store(home.store)
-    keys = [entry.key for entry in store.entries() if entry.kind == "value"]
-    hits = {key: value for key, value in store.get_many(keys).items() if isinstance(value, dict) and "hits" in value}
-    store.put_many({key: {**value, "chunks": chunks(value["chunks"])} for key, value in hits.items()})
-    assert hits and results(home.run(SPEC)) == wanted
+    def broken(value):
+        return {**value, "chunks": chunks(value["chunks"])} if isinstance(value, dict) and "hits" in value else value
+
+    calm(broken)

@@ -1,8 +1,8 @@
 """Progress is counted in the unit of each phase, also within a step that takes long."""
 
-from ohr.engine import tally
-from ohr.engine.lanes import Task
-from ohr.engine.tally import Tally
+from ohr.engine import progress
+from ohr.engine.progress import Tally
+from ohr.engine.tasks import Task
 from ohr.store import open_store
 from ohr.work.step import Step
 
@@ -20,7 +20,7 @@ class Shown:
 
 
 def test_prompts_of_one_step_are_counted_as_they_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(tally, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
     store, shown = open_store(tmp_path), Shown()
     counted, task = Tally(shown), Task(Step(Answering(), ("aaa", "bbb", "ccc")))
     counted.plan([task])

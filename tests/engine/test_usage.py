@@ -1,6 +1,6 @@
 """Use of models by a run: each different reply once, and apart what it asked itself."""
 
-from ohr.engine.usage import Usage
+from ohr.engine.ledger import Usage
 from ohr.prices import Payee
 
 MODEL, OTHER = Payee("answers", "a", "", ("a",)), Payee("answers", "b", "", ("b",))

@@ -81,11 +81,13 @@ def test_the_seed_changes_noise_and_a_replicate_is_the_next_seed(home, drawn):
     assert found != values(drawn, kb="pepper-0.5#0", stage="page", metric="lcs_kb")
 
 
+def inputs(home, *overrides):
+    return read_inputs(read_spec(home.write(spec("clean")), overrides, trust_plugins=True))
+
+
 def test_a_sample_is_stratified_by_evidence_source(home):
-    full = read_inputs(read_spec(home.write(spec("clean")), ["benchmark.size=40"], trust_plugins=True)).questions
-    part = read_inputs(
-        read_spec(home.write(spec("clean")), ["benchmark.size=40", "sample=20"], trust_plugins=True)
-    ).questions
+    full = inputs(home, "benchmark.size=40").questions
+    part = inputs(home, "benchmark.size=40", "sample=20").questions
     shares = {source: sum(q.evidence_source == source for q in full) for source in ("text", "table")}
     assert len(part) == 20
     assert {source: sum(q.evidence_source == source for q in part) for source in shares} == {
@@ -95,28 +97,17 @@ def test_a_sample_is_stratified_by_evidence_source(home):
 
 
 def test_a_sample_is_drawn_by_the_seed(home):
-    drawn = [
-        [
-            q.id
-            for q in read_inputs(
-                read_spec(
-                    home.write(spec("clean")), ["benchmark.size=40", "sample=9", f"seed={seed}"], trust_plugins=True
-                )
-            ).questions
-        ]
-        for seed in (0, 0, 1)
-    ]
+    samples = [inputs(home, "benchmark.size=40", "sample=9", f"seed={seed}").questions for seed in (0, 0, 1)]
+    drawn = [[question.id for question in sample] for sample in samples]
     assert drawn[0] == drawn[1] != drawn[2]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 4, 5, 99])
 def test_a_limit_spreads_over_the_domains(home, limit):
-    inputs = read_inputs(
-        read_spec(home.write(spec("clean")), ["benchmark.size=8", f"limit={limit}"], trust_plugins=True)
-    )
-    assert len(inputs.documents) == min(limit, 8)
-    assert len({document.domain for document in inputs.documents}) == min(limit, 4)
-    assert {question.document for question in inputs.questions} == {document.name for document in inputs.documents}
+    read = inputs(home, "benchmark.size=8", f"limit={limit}")
+    assert len(read.documents) == min(limit, 8)
+    assert len({document.domain for document in read.documents}) == min(limit, 4)
+    assert {question.document for question in read.questions} == {document.name for document in read.documents}
 
 
 def test_no_question_is_outside_the_rows(home):

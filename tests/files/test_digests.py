@@ -28,25 +28,25 @@ def old(tmp_path, monkeypatch):
     return path
 
 
-def test_a_file_that_is_as_it_was_is_read_once(old, read, tmp_path):
+@pytest.fixture
+def store(tmp_path):
     (tmp_path / "store" / "values").mkdir(parents=True)
-    with remembered(tmp_path / "store"):
+    return tmp_path / "store"
+
+
+def test_a_file_that_is_as_it_was_is_read_once(old, read, store):
+    with remembered(store):
         first = input_digest(old)
     digests._known.clear()  # another process
-    with remembered(tmp_path / "store"):
-        assert input_digest(old) == folder_digest_of_one(old) == first == file_digest(old)
+    with remembered(store):
+        assert input_digest(old) == first == file_digest(old)
+        assert folder_digest(old.parent, "*.pdf") == folder_digest(old.parent, "lease.*")
     assert read == ["lease.pdf"]
 
 
-def folder_digest_of_one(path):
-    assert folder_digest(path.parent, "*.pdf") == folder_digest(path.parent, "lease.*")
-    return input_digest(path)
-
-
-def test_a_file_is_read_again_where_somebody_asks_for_it(old, read, tmp_path):
-    (tmp_path / "store" / "values").mkdir(parents=True)
+def test_a_file_is_read_again_where_somebody_asks_for_it(old, read, store):
     for verify in (False, True):
-        with remembered(tmp_path / "store", verify=verify):
+        with remembered(store, verify=verify):
             input_digest(old)
     assert read == ["lease.pdf"] * 2
 
@@ -74,21 +74,10 @@ def test_a_file_that_was_written_just_now_is_not_kept(tmp_path, read):
 
 
 @pytest.mark.parametrize(
-    "kept",
-    [
-        b"",
-        b"[]",
-        b'{"a": 1}',
-        b'{"a": [["x"], "y"]}',
-        b"\xff",
-        b"null",
-        b'{"a": [[1e999, 1, 1, 1], "x"]}',
-        b"[" * 200_000,
-    ],
-)
-def test_damaged_hashes_are_made_again(old, read, tmp_path, kept):
-    store = tmp_path / "store"
-    (store / "values").mkdir(parents=True)
+    "kept", [b"", b"[]", b"null", b"\xff", b'{"a": 1}', b'{"a": [["x"], "y"]}', b'{"a": [[1e999, 1, 1, 1], "x"]}',
+             b"[" * 200_000],
+)  # fmt: skip
+def test_damaged_hashes_are_made_again(old, read, store, kept):
     (store / KEPT).write_bytes(kept)
     with remembered(store):
         assert input_digest(old) == file_digest(old)

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.errors import DataError
+from ohr.files.foreign_answers.answer_rows import AnswerRow
 from ohr.files.foreign_answers.layouts import LAYOUTS, read_foreign, written
-from ohr.files.foreign_answers.rows import AnswerRow
 
 RENT = AnswerRow(
     where="",

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ohr.errors import DataError
-from ohr.files.pdf import faults, page_count, render
-from ohr.files.pdf_filters import unknown_filters
+from ohr.files.pdf import _states_units, faults, page_count, render, unknown_filters
 
 
 def pdf(*objects, trailer="/Root 1 0 R"):
@@ -78,38 +77,23 @@ def test_a_page_is_rendered_in_rgb(file):
     assert image[70, 130].tolist() == [255, 255, 255]
 
 
-def test_pages_are_counted(file):
-    assert page_count(file(ONE_PAGE)) == 1
-
-
-def test_a_missing_file_is_reported(tmp_path):
-    assert message_of(tmp_path / "a.pdf") == "no such file"
-
-
-def test_an_empty_file_is_reported(file):
-    assert message_of(file(b"")) == "the file is empty"
-
-
-def test_an_encrypted_file_is_reported(file):
-    assert message_of(file(LOCKED)).startswith("it is encrypted with a password (")
-
-
-@pytest.mark.parametrize("content", [b"hello", ONE_PAGE[:120]])
-def test_a_file_that_is_no_pdf_is_reported(file, content):
-    assert message_of(file(content)).startswith("it is not a PDF, or damaged (")
-
-
-def test_a_file_without_pages_is_reported(file):
-    assert message_of(file(NO_PAGE)).startswith("it is not a PDF, or damaged (")
-
-
-@pytest.mark.parametrize("index", [-1, 1])
-def test_a_page_that_is_not_there_is_reported(file, index):
-    assert message_of(file(ONE_PAGE), index) == f"no page {index}: it has 1 page, counted from 0"
-
-
-def test_a_page_that_does_not_load_is_reported(file):
-    assert message_of(file(LOST_PAGE)) == "page 1 does not render: Failed to load page."
+@pytest.mark.parametrize(
+    ("content", "index", "message"),
+    [
+        (None, 0, "no such file"),
+        (b"", 0, "the file is empty"),
+        (LOCKED, 0, "it is encrypted with a password ("),
+        (b"hello", 0, "it is not a PDF, or damaged ("),
+        (ONE_PAGE[:120], 0, "it is not a PDF, or damaged ("),
+        (NO_PAGE, 0, "it is not a PDF, or damaged ("),
+        (ONE_PAGE, -1, "no page -1: it has 1 page, counted from 0"),
+        (ONE_PAGE, 1, "no page 1: it has 1 page, counted from 0"),
+        (LOST_PAGE, 0, "page 1 does not render: Failed to load page."),
+    ],
+)
+def test_what_cannot_be_rendered_is_reported(tmp_path, file, content, index, message):
+    path = tmp_path / "a.pdf" if content is None else file(content)
+    assert message_of(path, index).startswith(message)
 
 
 def test_a_page_larger_than_any_page_is_refused_before_it_is_rendered(file):
@@ -117,6 +101,9 @@ def test_a_page_larger_than_any_page_is_refused_before_it_is_rendered(file):
     with pytest.raises(DataError, match="page 1 at 200 dpi: 20000 x 20000 pixels are too many for a page"):
         render(path, 0, 200)
     assert render(path, 0, 20).shape == (2000, 2000, 3)
+    (fault,) = faults(path, 200)
+    assert "page 1 of 1 at 200 dpi" in fault and "109 dpi would do" in fault
+    assert list(faults(path, 100)) == []
 
 
 @pytest.mark.parametrize(
@@ -132,7 +119,8 @@ def test_a_count_without_pages_is_refused(file, tree, fault):
         page_count(file(pdf(CATALOG, f"<< /Type /Pages {tree} >>", PAGE, STREAM)))
 
 
-def test_a_small_count_is_believed_so_that_a_lost_page_costs_only_itself(file):
+def test_pages_are_counted_and_a_small_count_is_believed_so_that_a_lost_page_costs_only_itself(file):
+    assert page_count(file(ONE_PAGE)) == 1
     assert page_count(file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R 9 0 R] /Count 2 >>", PAGE, STREAM))) == 2
 
 
@@ -142,21 +130,10 @@ def test_a_page_in_larger_units_is_rendered_at_its_size(file):
     assert render(path, 0, 72).shape == (180, 180, 3)
 
 
-def test_units_in_compressed_objects_are_found(file, monkeypatch):
-    import zlib
-
-    from ohr.files import pdf as module
-
-    packed = zlib.compress(b"3 0 << /Type /Page /UserUnit 2 >>")
-    path = file(b"%PDF-1.5\n9 0 obj\n<< /Type /ObjStm /N 1 /First 4 >>\nstream\n" + packed + b"\nendstream\nendobj\n")
-    assert module._states_units(path)
-
-
-def test_a_page_too_large_names_the_resolution_that_would_do(file):
-    path = file(pdf(CATALOG, "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", PAGE.replace("72 72", "7200 7200"), STREAM))
-    (fault,) = faults(path, 200)
-    assert "page 1 of 1 at 200 dpi" in fault and "109 dpi would do" in fault
-    assert list(faults(path, 100)) == []
+def test_units_in_compressed_objects_are_found(file):
+    inside = compress(b"3 0 << /Type /Page /UserUnit 2 >>")
+    path = file(b"%PDF-1.5\n9 0 obj\n<< /Type /ObjStm /N 1 /First 4 >>\nstream\n" + inside + b"\nendstream\nendobj\n")
+    assert _states_units(path)
 
 
 def test_a_file_in_object_streams_is_read(file):

@@ -1,16 +1,21 @@
-"""Text layers of PDFs: fields, missing pages, glyphs without Unicode, scripts from right to left."""
+"""Text layers of PDFs: fields, missing pages, glyphs without Unicode, scripts from right to left, hidden text."""
 
 import numpy as np
 import pypdfium2
 import pytest
 
 from ohr.contracts import Document, DocumentView
+from ohr.errors import DataError
 from ohr.files import pdf
-from ohr.files.pdf_text import Layer, flattened, missing_pages, text_layer
+from ohr.files.pdf_text import Layer, flattened, missing_pages, sights, text_layer
 from ohr.ocr.structured import MISSING, of_view
 from ohr.ocr.text_layer import TextLayer
 from ohr.text.layer import clean_layer
+from tests.paper import Paper, prose
 
+CATALOG = "<< /Type /Catalog /Pages 2 0 R >>"
+PAGES = "<< /Type /Pages /Kids [{}] /Count {} >>"
+ONE_PAGE = PAGES.format("4 0 R", 1)
 FONT = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
 
@@ -21,6 +26,7 @@ def written(path, *objects):
         table += f"{len(body):010} 00000 n \n" if content else "0000000000 00000 f \n"
         body += f"{number} 0 obj\n{content}\nendobj\n".encode("latin-1") if content else b""
     end = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(body + f"xref\n0 {len(objects) + 1}\n{table}{end}".encode())
     return path
 
@@ -43,7 +49,7 @@ def log(tmp_path):
     """Three pages, of which the second is claimed and is not there."""
     return written(
         tmp_path / "log.pdf",
-        "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R 5 0 R 6 0 R] /Count 3 >>", FONT,
+        CATALOG, PAGES.format("4 0 R 5 0 R 6 0 R", 3), FONT,
         page(7), None, page(8), stream(shown("Gulls nest here.")), stream(shown("Kelp grows there.")),
     )  # fmt: skip
 
@@ -61,7 +67,7 @@ def form(tmp_path):
     fields = "/NeedAppearances true /Fields [6 0 R 7 0 R 8 0 R] /DR << /Font << /F 3 0 R >> >> /DA (/F 14 Tf 0 g)"
     return written(
         tmp_path / "form.pdf",
-        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << {fields} >> >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+        f"<< /Type /Catalog /Pages 2 0 R /AcroForm << {fields} >> >>", ONE_PAGE,
         FONT, page(5, "/Annots [8 0 R 7 0 R 6 0 R 9 0 R]"), stream(drawn),
         field("80 105 200 125", "Ottoline"), field("80 65 200 85", "41"), field("30 27 50 45", "X"), note,
     )  # fmt: skip
@@ -122,7 +128,7 @@ def test_each_engine_of_text_layers_reads_fields(form, engine):
 
 def test_a_file_without_fields_is_handed_on_as_it_is(tmp_path, log):
     plain = written(
-        tmp_path / "plain.pdf", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", FONT,
+        tmp_path / "plain.pdf", CATALOG, ONE_PAGE, FONT,
         page(5), stream(shown("Salt")),
     )  # fmt: skip
     (tmp_path / "out").mkdir()
@@ -147,7 +153,7 @@ def type_3(path, codes):
     )
     glyph = stream("700 0 0 0 600 700 d1 0 0 500 600 re f")
     return written(
-        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        path, CATALOG, ONE_PAGE, font,
         page(5), stream(f"BT /F 2 Tf 20 60 Td <{codes.hex()}> Tj ET"), glyph,
     )  # fmt: skip
 
@@ -175,7 +181,7 @@ def to_unicode(pairs):
 def arabic(path, pairs, codes):
     font = f"{FONT[:-2]} /ToUnicode 6 0 R >>"
     return written(
-        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        path, CATALOG, ONE_PAGE, font,
         page(5), stream(shown(codes)), to_unicode(pairs),
     )  # fmt: skip
 
@@ -197,7 +203,7 @@ def drawn(path, *pieces, font=FONT, size=10, more=(), box="0 0 420 400", crop=""
     content = "".join(f"BT /F {size} Tf 1 0 0 1 {across} {up} Tm {text} Tj ET\n" for across, up, text in pieces)
     held = f"/MediaBox [{box}] {crop} /Contents 5 0 R /Resources << /Font << /F 3 0 R >> >>"
     return written(
-        path, "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", font,
+        path, CATALOG, ONE_PAGE, font,
         f"<< /Type /Page /Parent 2 0 R {held} >>", stream(content), *more,
     )  # fmt: skip
 
@@ -249,7 +255,7 @@ def test_columns_that_begin_at_one_height_are_parted(tmp_path):
     turned = "BT /F 10 Tf 0 1 -1 0 {} 60 Tm ({}) Tj ET"
     content = "\n".join(turned.format(60 + 12 * n, word) for n, word in enumerate(("Kelp grows", "Gulls nest", "Tide")))
     path = written(
-        tmp_path / "turned.pdf", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>", FONT,
+        tmp_path / "turned.pdf", CATALOG, ONE_PAGE, FONT,
         page(5), stream(content),
     )  # fmt: skip
     (layer,) = text_layer(path)
@@ -277,3 +283,57 @@ def test_text_that_is_printed_twice_to_look_bold_is_read_once(tmp_path):
 def test_signs_of_symbol_fonts_become_bullets_or_nothing():
     assert clean_layer(["\uf0b7 Salt\n\ue123 Kelp \ufffd"]) == ["\u2022 Salt\n Kelp "]
     assert Layer("a").error is None
+
+
+GREY = np.full((842, 595, 3), 120, dtype=np.uint8)
+GREY[:, :300] = 240
+
+
+def look(path):
+    (sight,) = sights(path)
+    return sight
+
+
+def test_text_that_a_program_wrote_is_visible(tmp_path):
+    sight = look(Paper().page(["Gulls nest here."]).save(tmp_path / "a.pdf"))
+    assert (sight.glyphs, sight.hidden, sight.unread) == (14, 0, 0)
+    assert 0 < sight.ink < 0.01
+
+
+@pytest.mark.parametrize("kind", [{"hidden": True}, {"hidden": True, "picture": GREY}, {"picture": GREY, "over": True}])
+def test_text_in_the_invisible_mode_and_text_under_an_image_is_hidden(tmp_path, kind):
+    sight = look(Paper().page(["Gulls nest here."], **kind).save(tmp_path / "a.pdf"))
+    assert (sight.glyphs, sight.hidden) == (14, 14)
+
+
+def test_text_on_an_image_is_visible(tmp_path):
+    sight = look(Paper().page(["Gulls nest here."], picture=GREY).save(tmp_path / "a.pdf"))
+    assert sight.hidden == 0
+    assert sight.unread > 0.99
+
+
+def test_a_turned_page_is_looked_at_where_its_text_is(tmp_path):
+    import pypdfium2
+
+    path = Paper().page(["Gulls nest here."]).save(tmp_path / "a.pdf")
+    document = pypdfium2.PdfDocument(path)
+    document[0].set_rotation(90)
+    document.save(tmp_path / "turned.pdf")
+    assert look(tmp_path / "turned.pdf")[:2] == (14, 0)
+
+
+def test_a_blank_page_has_no_ink(tmp_path):
+    assert look(Paper().page().save(tmp_path / "a.pdf")) == (0, 0, 0, 0)
+
+
+def test_looking_changes_no_file(tmp_path):
+    path = Paper().page(prose("ferry")).save(tmp_path / "a.pdf")
+    before = path.read_bytes()
+    look(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_pdf_is_reported(tmp_path):
+    (tmp_path / "a.pdf").write_text("Gulls")
+    with pytest.raises(DataError, match="not a PDF, or damaged"):
+        list(sights(tmp_path / "a.pdf"))

@@ -31,8 +31,9 @@ def size(*pages, picture=None, sizes=None):
     return picture_size(picture or Picture(pages), (sizes or SIZES).__getitem__)
 
 
-def test_a_page_as_it_is():
+def test_a_page_as_it_is_and_one_that_fits_is_not_touched():
     assert (made(Picture((A,))) == page(A)).all()
+    assert (made(Picture((A,)).fit(1, 160 * 120)) == page(A)).all()
 
 
 def test_a_crop_has_the_pixels_of_its_box():
@@ -80,10 +81,6 @@ def test_a_picture_is_scaled_to_as_many_pixels(page_size, limits, fitted):
     assert size(picture=Picture((A,)).fit(*limits), sizes={A: page_size}) == fitted
 
 
-def test_a_picture_that_fits_is_not_touched():
-    assert (made(Picture((A,)).fit(1, 160 * 120)) == page(A)).all()
-
-
 def test_scaling_keeps_the_content_in_its_place():
     image = made(Picture((A,)).fit(1, 80 * 60)).astype(int)
     assert image.shape == (60, 80, 3)
@@ -107,10 +104,7 @@ def test_a_grid_has_its_pages_row_by_row_between_black_lines():
     assert (image[124:, 164:] == 255).all()
     assert (image[120:124] == 0).all()
     assert (image[:, 160:164] == 0).all()
-
-
-def test_a_grid_without_lines():
-    assert made(Picture((A, C)).grid(1, 2)).shape == (120, 320, 3)
+    assert made(Picture((A, C)).grid(1, 2)).shape == (120, 320, 3)  # without lines
 
 
 def test_pages_of_a_grid_get_the_commonest_size():

@@ -23,6 +23,12 @@ def file(tmp_path):
     return write
 
 
+def refuses(read, path, message):
+    with pytest.raises(DataError) as error:
+        read(path)
+    assert message in str(error.value)
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -82,9 +88,7 @@ def test_grades_below_0_and_equal_lines_are_counted(file):
     ],
 )
 def test_what_is_wrong_with_judgments_is_said(file, content, message):
-    with pytest.raises(DataError) as error:
-        read_qrels(file(content))
-    assert message in str(error.value)
+    refuses(read_qrels, file(content), message)
 
 
 @pytest.mark.parametrize(
@@ -148,9 +152,7 @@ def test_scores_are_tied_where_trec_eval_cannot_tell_them_apart(file):
     ],
 )
 def test_what_is_wrong_with_a_run_is_said(file, content, message):
-    with pytest.raises(DataError) as error:
-        read_run(file(content))
-    assert message in str(error.value)
+    refuses(read_run, file(content), message)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
@@ -198,6 +200,4 @@ def test_a_name_in_quotes_may_have_commas(file):
     ],
 )
 def test_what_is_wrong_with_a_map_is_said(file, name, content, message):
-    with pytest.raises(DataError) as error:
-        read_topic_documents(file(content, name))
-    assert message in str(error.value)
+    refuses(read_topic_documents, file(content, name), message)

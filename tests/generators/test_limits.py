@@ -9,7 +9,7 @@ from ohr.contracts import Prompt, Turn
 from ohr.contracts.conversation import Conversation
 from ohr.errors import SpecError
 from ohr.generators.openai import OpenAI
-from ohr.models.request_size import size_of
+from ohr.models.allowance import size_of
 from ohr.spec.read import make_spec
 
 from ..conftest import completion

@@ -17,7 +17,7 @@ from ohr.errors import PluginError
 from ohr.generators.local_model import MODELS
 from ohr.generators.openai import OpenAI, OpenAIVision
 from ohr.keys import identity
-from ohr.models.rate_headers import retry_after
+from ohr.models.tries import retry_after
 from ohr.testing import check_stage
 
 from ..conftest import completion

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from ohr.markup import html, latex, markdown
-from ohr.markup.content import Piece, joined
-from ohr.markup.tables import Cell, Table
+from ohr.markup.tables import Cell, Piece, Table, joined
 
 texts = st.text(st.sampled_from("abc 12&%$#_{}\\~^|*<>`é租金"), min_size=1, max_size=8)
 contents = st.lists(

@@ -29,11 +29,3 @@ def test_distance_of_worked_cases(prediction, reference, distance):
 def test_it_agrees_with_dynamic_programming(prediction, reference):
     expected = dynamic_programming(prediction, reference) / max(len(prediction), len(reference), 1)
     assert edit_distance(prediction, reference) == pytest.approx(expected)
-
-
-@given(text, text)
-def test_it_is_a_symmetric_share_and_zero_only_for_equal_texts(prediction, reference):
-    distance = edit_distance(prediction, reference)
-    assert 0 <= distance <= 1
-    assert (distance == 0) == (prediction == reference)
-    assert distance == edit_distance(reference, prediction)

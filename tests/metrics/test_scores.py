@@ -10,9 +10,8 @@ from ohr.metrics.answers import F1, Em
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
+from ohr.metrics.question_scores import Known, answer_scores, constant_scores, retrieval_scores
 from ohr.metrics.rankings import Ndcg
-from ohr.metrics.reply_columns import answer_scores, constant_scores
-from ohr.metrics.retrieval_columns import Known, retrieval_scores
 from ohr.metrics.scores import MetricFailure, Rules, failed_questions, kb_scores
 
 PROTOCOL = ScoringProtocol(answer=("f1", "em"))

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.errors import PluginError
-from ohr.models.allowance import Allowance, Sent, allowance
-from ohr.models.meter import Meter
-from ohr.models.rate_headers import left, seconds
+from ohr.models.allowance import Allowance, Meter, Sent, allowance
+from ohr.models.tries import left, seconds
 
 
 class Clock:

@@ -4,8 +4,7 @@ import pytest
 
 from ohr.errors import MissingExtra, PluginError
 from ohr.generators.local_model import MODELS
-from ohr.models.check import check_device
-from ohr.models.locate import Catalog, Packaged
+from ohr.models.places import Catalog, Packaged, check_device
 from ohr.retrievers.embedders import EMBEDDERS
 
 
@@ -15,17 +14,11 @@ def fault(model, revision=None, catalog=MODELS):
     return str(caught.value)
 
 
-def test_a_missing_folder(tmp_path):
-    assert fault(f"{tmp_path}/no") == f"generator x: no such model: {tmp_path}/no"
-
-
-def test_a_folder_without_a_model(tmp_path):
-    assert fault(tmp_path) == f"generator x: {tmp_path} is not a model: it has no config.json"
-
-
-def test_a_file_that_is_no_model(tmp_path):
+def test_what_is_no_model_on_this_machine_is_named(tmp_path):
     file = tmp_path / "model.bin"
     file.write_text("")
+    assert fault(f"{tmp_path}/no") == f"generator x: no such model: {tmp_path}/no"
+    assert fault(tmp_path) == f"generator x: {tmp_path} is not a model: it has no config.json"
     assert fault(file) == f"generator x: {file} is not a model: name its folder, or a .gguf file"
     assert fault(file, catalog=EMBEDDERS) == f"generator x: {file} is not a model: name its folder"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ohr.models.memory import batch_note, fitting, parts
+from ohr.models.resident import batch_note, fitting, parts
 
 FULL = [
     MemoryError(),
@@ -46,19 +46,18 @@ def test_memory_is_freed_before_the_smaller_batch_is_tried():
     assert fitting(run, 2) == (1, 1)
 
 
-def test_one_that_does_not_fit_alone_is_a_memory_error():
+@pytest.mark.parametrize(
+    ("fault", "kind", "words"),
+    [
+        ("CUDA out of memory", MemoryError, "out of memory with a batch of 1"),
+        ("shapes differ", RuntimeError, "shapes differ"),
+    ],
+)
+def test_one_that_does_not_fit_alone_and_another_fault_are_raised(fault, kind, words):
     def run(size):
-        raise RuntimeError("CUDA out of memory")
+        raise RuntimeError(fault)
 
-    with pytest.raises(MemoryError, match=r"^out of memory with a batch of 1$"):
-        fitting(run, 4)
-
-
-def test_another_fault_is_raised_as_it_is():
-    def run(size):
-        raise RuntimeError("shapes differ")
-
-    with pytest.raises(RuntimeError, match=r"^shapes differ$"):
+    with pytest.raises(kind, match=f"^{words}$"):
         fitting(run, 4)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ohr.contracts import Server
 from ohr.generators.openai import OpenAI
-from ohr.models import reach
+from ohr.models import given_up, reach
 from ohr.ocr.servers.service import Service
 from ohr.systems.http import Http
 
@@ -90,7 +90,7 @@ def test_a_command_is_named_only_for_a_server_on_this_machine():
 
 def test_a_lost_server_is_left_alone_for_a_minute_and_until_it_answers(monkeypatch):
     now = [1000.0]
-    monkeypatch.setattr(reach, "monotonic", lambda: now[0])
+    monkeypatch.setattr(given_up, "monotonic", lambda: now[0])
     why = reach.lose(NOBODY, "refused")
     assert reach.lost("http://127.0.0.1:9/other") == why and not reach.lost("http://127.0.0.1:10")
     now[0] += 61

@@ -5,9 +5,9 @@ import re
 import pytest
 import yaml
 
-from ohr.builder.settings import read_settings
-from ohr.new_study import build_starter as module
-from ohr.new_study.build_starter import build_starter
+from ohr.builder.build_settings import read_settings
+from ohr.new_study import wizard as module
+from ohr.new_study.wizard import build_starter
 
 KEYS = {"writer", "judges", "answerers", "silver", "corrected", "questions", "verification", "prices", "seed"}
 

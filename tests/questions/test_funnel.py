@@ -5,9 +5,8 @@ import pytest
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence, Removal
-from ohr.questions.funnel import Example, FunnelRow, write_funnel
-from ohr.questions.rules import Rule
-from ohr.questions.verify import verify
+from ohr.questions.candidate_rules import Rule
+from ohr.questions.verification import Example, FunnelRow, verify, write_funnel
 
 TRUTH = {"law/lease": [Page("law/lease", 0, "The rent of Berth 3 is 12 florins.")]}
 CANDIDATES = [

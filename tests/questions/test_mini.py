@@ -11,13 +11,13 @@ import pytest
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Completion
+from ohr.questions.candidate import Model
+from ohr.questions.candidate_rules import RULES
 from ohr.questions.imports import of_question
-from ohr.questions.judging import model_rules
-from ohr.questions.judging.templates import templates
-from ohr.questions.model import Model
-from ohr.questions.rules import RULES
-from ohr.questions.texts import letters
-from ohr.questions.verify import verify
+from ohr.questions.judging.judge_prompts import templates
+from ohr.questions.judging.model_rules import model_rules
+from ohr.questions.truth_texts import letters
+from ohr.questions.verification import verify
 
 PHRASES = {
     "en": (

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from ohr.errors import DataError, SpecError
-from ohr.questions.funnel import Example, FunnelRow
+from ohr.questions.verification import Example, FunnelRow
 from ohr.report.exports.markdown import markdown
 from ohr.report.figures.funnel import draw_funnel
 from ohr.report.figures.funnel import funnel as picture_of

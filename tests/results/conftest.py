@@ -1,12 +1,16 @@
 """Tables of runs that never were: every score is set by hand."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from ohr.results.derived.derive import derive
+from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
 
+PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
 SOURCES = ("text", "table", "chart", "reading_order", "multi")
 
 
@@ -68,9 +72,30 @@ class RunTables:
         found = {"damaged": damaged, "damaged_content": damaged, "lcs_kb": lcs_kb, "lcs_gt": truth, **rest}
         self.score(base, found, "page", failed, retriever=None)
 
+    def condition(self, name, scores, page=1.0, kind=None, replicate=0, **cell):
+        """Append a condition, `clean` without noise: what its pages hold, and scores by metric, of `lcs` or of all."""
+        kind = kind or ("none" if name == "clean" else "semantic")
+        base = self.base(name, replicate, kind, name.partition("-")[2] or "0.1")
+        if page is not None:
+            self.page_scores(base, self.each(page))
+        scores = scores if isinstance(scores, dict) else {"lcs": scores}
+        self.score(base, {metric: self.each(values) for metric, values in scores.items()}, **cell)
+
+    def each(self, value):
+        return [value] * self.count if isinstance(value, float) else value
+
     def close(self) -> Path:
         self.tables.close()
         return self.folder
+
+    def finish(self, **more) -> Run:
+        """Write the manifest, of which `spec` is added to a usual one, and make the tables that follow."""
+        self.close()
+        spec = {"margin": 0.02, "strata": "auto", "knowledge_bases": [], "hypotheses": [], **more.pop("spec", {})}
+        manifest = {"status": "finished", "spec": spec, "protocol": PROTOCOL, **more}
+        (self.folder / "manifest.json").write_text(json.dumps(manifest))
+        derive(self.folder, {})
+        return Run(self.folder)
 
 
 @pytest.fixture

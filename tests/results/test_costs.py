@@ -13,18 +13,16 @@ from ohr.report.html.page import _folded
 from ohr.report.views.money import engines, per_question, spending
 from ohr.report.views.view import Amount, View
 from ohr.results.derived.costs import _unshown, read_costs
-from ohr.results.derived.derive import derive
 from ohr.results.derived.engine_costs import read_engine_costs, without_a_peer
 from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.derived.spending import read_spending
-from ohr.results.folder.prices import PriceList
+from ohr.results.folder.tags_and_prices import PriceList
 from ohr.results.run import Run
 from ohr.results.tables.schema import schema
 
 from .conftest import RunTables
 
 COUNT = 120
-PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
 PRICES = {"gpt": {"in": 2.5, "out": 10}, "cheap": {"page": 0.001}, "dear": {"page": 0.0025}}
 ENGINES = ("cheap", "dear", "bad")
 
@@ -43,30 +41,28 @@ def answers(run, base, tokens_in, tokens_out=10, reply="yes"):
 
 def condition(run, name, score, tokens_in, **reply):
     """Half of the questions have this score, the others 1."""
-    base = run.base(name, kind="none" if name == "clean" else "semantic", level="0.5")
-    values = [score if number % 2 else 1.0 for number in range(COUNT)]
-    run.page_scores(base, [1.0] * COUNT)
-    run.score(base, {"f1": values}, stage="overall", generator="gpt")
-    answers(run, base, tokens_in, **reply)
-    return base
+    scores = {"f1": [score if number % 2 else 1.0 for number in range(COUNT)]}
+    run.condition(name, scores, stage="overall", generator="gpt")
+    answers(run, run.base(name, kind="none" if name == "clean" else "semantic"), tokens_in, **reply)
 
 
-def finished(run, prices=PRICES, currency="EUR"):
-    run.close()
+def finished(run):
     bases = [{"condition": name, "ocr": {"kind": name}, "image_noise": [], "text_noise": []} for name in ENGINES]
-    known = {"margin": 0.02, "strata": "auto", "hypotheses": [], "knowledge_bases": bases}
     used = [usage("answers", "gpt", ["gpt", "openai"], count=9, tokens_in=9000, tokens_out=90, new=3, new_in=3000)]
     used += [usage("reading", name, [name], count=10, uncounted=10, new=10) for name in ENGINES]
-    about = {"status": "finished", "spec": known, "protocol": PROTOCOL, "usage": used}
-    (run.folder / "manifest.json").write_text(json.dumps(about))
-    (run.folder / "prices.json").write_text(json.dumps({"prices": prices, "currency": currency}))
-    derive(run.folder, {})
-    return Run(run.folder)
+    (run.folder / "prices.json").write_text(json.dumps({"prices": PRICES, "currency": "EUR"}))
+    return run.finish(spec={"knowledge_bases": bases}, usage=used)
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    run = RunTables(tmp_path_factory.mktemp("costs"), COUNT)
+    """A study with a row group for each cell's answers, as a large one has: their names have other codes in each."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ohr.results.tables.table_files._BYTES", 0)
+        return written(RunTables(tmp_path_factory.mktemp("costs"), COUNT))
+
+
+def written(run):
     condition(run, "clean", 1.0, 1000)
     condition(run, "lossy", 0.4, 1200)
     condition(run, "longer", 1.0, 1500)

@@ -11,9 +11,7 @@ import pytrec_eval
 
 from ohr.errors import DataError, MissingExtra
 from ohr.files.trec import read_qrels, read_run
-from ohr.results.derived.hits import compare_hits, read_hits
-from ohr.results.derived.measures import Measures
-from ohr.results.derived.topics import shared_documents
+from ohr.results.derived.ranked_runs import Measures, compare_hits, read_hits, shared_documents
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import compare, holm
 
@@ -201,20 +199,17 @@ def test_domains_of_a_map_are_strata(file):
 
 
 @pytest.mark.parametrize(
-    ("runs", "words"),
+    ("runs", "map_lines", "words"),
     [
-        (["x Q0 r 1 1 t\n"], "has no topic of"),
-        (["q1 Q0 r 1 1 t\n", "q2 Q0 r 1 1 t\n"], "run0 and run1 have no topic in common"),
+        (["x Q0 r 1 1 t\n"], None, "has no topic of"),
+        (["q1 Q0 r 1 1 t\n", "q2 Q0 r 1 1 t\n"], None, "run0 and run1 have no topic in common"),
+        ([made_up(1, 0.8)], "x d\n", "has no topic of the qrels"),
     ],
 )
-def test_topics_that_do_not_meet_are_an_error(file, runs, words):
+def test_topics_that_do_not_meet_are_an_error(file, runs, map_lines, words):
+    files = [file(f"run{place}", run) for place, run in enumerate(runs)]
     with pytest.raises(DataError, match=words):
-        compare_hits(read_hits([file(f"run{place}", run) for place, run in enumerate(runs)], file("qrels", QRELS)))
-
-
-def test_a_map_of_other_topics_is_an_error(file):
-    with pytest.raises(DataError, match="has no topic of the qrels"):
-        read_hits([file("a", made_up(1, 0.8))], file("qrels", QRELS), None, file("map", "x d\n"))
+        compare_hits(read_hits(files, file("qrels", QRELS), None, map_lines and file("map", map_lines)))
 
 
 def test_a_run_that_is_named_twice_is_an_error_and_equal_names_are_told_apart(file, tmp_path):

@@ -9,9 +9,8 @@ from ohr.errors import DataError
 from ohr.results.derived.derive import derive
 from ohr.results.derived.doses import Counts
 from ohr.results.derived.means import breakdown, macro_over_domains
-from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
-from ohr.results.score_arrays import ScoreTable
+from ohr.results.score_arrays import Questions, ScoreTable
 from ohr.results.tables.read_table import read_rows
 from ohr.results.tables.schema import STATISTICS, schema
 from ohr.results.tables.table_files import Tables
@@ -30,12 +29,8 @@ GROUPS = {
 }
 
 
-def summary(folder, **wanted):
-    return read_rows(folder / "summary.parquet", **wanted)
-
-
-def only(folder, **wanted):
-    (row,) = summary(folder, **wanted)
+def only(study, **wanted):
+    (row,) = study.rows("summary", **wanted)
     return row
 
 
@@ -57,28 +52,23 @@ def noisy(tmp_path_factory):
     run = RunTables(tmp_path_factory.mktemp("noisy"), 60)
     clean, draws = RNG.random(60).round(2), RNG.random((2, 60)).round(2)
     clean[5] = draws[:, 5] = nan
-    run.page_scores(run.base("clean", kind="none"), [1.0] * 60)
-    run.score(run.base("clean", kind="none"), {"lcs": clean, "lcs_floor": clean / 10})
+    run.condition("clean", {"lcs": clean, "lcs_floor": clean / 10})
     for number, draw in enumerate(draws):
-        base = run.base("noise-0.1", number)
-        run.page_scores(base, RNG.random(60).round(2))
-        failed = ["q7", "q8"][: 1 + number]
-        run.score(base, {"lcs": draw, "mrr": draw / 2, "lcs_floor": draw / 10}, failed=failed)
-    run.close()
-    derive(run.folder, {})
-    return run, clean, draws
+        scores, page = {"lcs": draw, "mrr": draw / 2, "lcs_floor": draw / 10}, RNG.random(60).round(2)
+        run.condition("noise-0.1", scores, page, replicate=number, failed=["q7", "q8"][: 1 + number])
+    return run, run.finish(), clean, draws
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_mean_and_its_interval_are_those_of_its_questions(noisy, group):
-    run, clean, draws = noisy
+    run, study, clean, draws = noisy
     chosen = np.array([GROUPS[group](row["evidence_source"]) for row in run.questions])
     documents, strata = by_hand(run, draws, chosen)
     values = draws.mean(axis=0)[chosen]
     failed = sum(take and row["question_id"] in ("q7", "q8") for row, take in zip(run.questions, chosen, strict=True))
     clusters = Clusters.of(documents, strata)
     (wanted,) = clustered_means(values[None, :], clusters, [failed])
-    row = only(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", evidence_source=group)
+    row = only(study, condition="noise-0.1", stage="retrieval", metric="lcs", evidence_source=group)
     for name in ("mean", "low", "high", "se", "df", "n", "failed", "documents", "effective_documents", "undefined"):
         same(row[name], pytest.approx(getattr(wanted, name), rel=1e-12))
     (lost,) = differences((clean[chosen] - values)[None, :], clusters)
@@ -93,16 +83,16 @@ def test_a_mean_and_its_interval_are_those_of_its_questions(noisy, group):
 
 
 def test_the_spread_is_that_of_the_replicates_means_and_of_all_questions_only(noisy):
-    run, _, draws = noisy
+    _, study, _, draws = noisy
     wanted = {"condition": "noise-0.1", "stage": "retrieval", "metric": "lcs"}
-    row = only(run.folder, **wanted, group="all")
+    row = only(study, **wanted, group="all")
     assert row["replicate_sd"] == pytest.approx(np.std(np.nanmean(draws, axis=1), ddof=1))
-    assert isnan(only(run.folder, **wanted, group="text")["replicate_sd"])
+    assert isnan(only(study, **wanted, group="text")["replicate_sd"])
 
 
 def test_every_trait_that_tells_questions_apart_has_rows(noisy):
-    run, _, draws = noisy
-    rows = summary(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs")
+    run, study, _, draws = noisy
+    rows = study.rows("summary", condition="noise-0.1", stage="retrieval", metric="lcs")
     cuts = [(row["by"], row["group"]) for row in rows if row["by"] != "evidence_source"]
     assert cuts == [
         *(("domain", "d0"), ("domain", "d1"), ("answer_form", "Numeric"), ("answer_form", "String")),
@@ -111,22 +101,22 @@ def test_every_trait_that_tells_questions_apart_has_rows(noisy):
     values = draws.mean(axis=0)
     domains = [np.nanmean(values[[row["domain"] == name for row in run.questions]]) for name in ("d0", "d1")]
     assert [row["mean"] for row in rows if row["by"] == "domain"] == pytest.approx(domains)
-    whole = only(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", group="all")
+    whole = only(study, condition="noise-0.1", stage="retrieval", metric="lcs", group="all")
     assert (whole["macro_mean"], whole["domains"]) == (pytest.approx(np.mean(domains)), 2)
 
 
 def test_a_breakdown_has_the_numbers_of_the_summary(noisy):
-    run, _, _ = noisy
-    scores = ScoreTable.of(Run(run.folder))
+    _, study, _, _ = noisy
+    scores = ScoreTable.of(study)
     (place,) = [p for p in scores.places if (p.condition, p.stage) == ("noise-0.1", "retrieval")]
     found = breakdown(scores.questions, scores.read(place), "lcs")
     for trait in ("domain", "answer_form", "pages"):
-        rows = summary(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", by=trait)
+        rows = study.rows("summary", condition="noise-0.1", stage="retrieval", metric="lcs", by=trait)
         assert {row["group"]: row["mean"] for row in rows} == {
             group: estimate.mean for group, estimate in found[trait].items() if group != "all"
         }
     assert list(found["evidence_source"]) == ["text", "table", "chart", "reading_order", "multi", "all"]
-    whole = only(run.folder, condition="noise-0.1", stage="retrieval", metric="lcs", group="all")
+    whole = only(study, condition="noise-0.1", stage="retrieval", metric="lcs", group="all")
     assert macro_over_domains(found) == pytest.approx(whole["macro_mean"])
 
 
@@ -137,10 +127,8 @@ def test_a_question_that_one_draw_leaves_undefined_is_averaged_over_the_others(r
     draws[2, :2] = nan
     draws[:, 3] = nan
     for number, draw in enumerate(draws):
-        run.score(run.base("noise", number), {"lcs": draw})
-    run.close()
-    derive(run.folder, {})
-    row = only(run.folder, metric="lcs", group="all")
+        run.condition("noise", draw, page=None, replicate=number)
+    row = only(run.finish(), metric="lcs", group="all")
     assert row["mean"] == pytest.approx((2 * 0.3 + 9 * 0.2) / 11)  # 0 and .6 of two draws; 0, .6 and 0 of three
     assert (row["n"], row["undefined"]) == (11, 1)  # undefined only where no draw defines it
 
@@ -149,10 +137,9 @@ def test_evidence_loss_is_the_mean_of_the_draws_doses_in_both_tables(runs):
     run = runs.make(2)
     for number, held in enumerate(([0.9, 0.9], [0.7, 0.6])):  # `evidence_loss_replicates` of the vectors
         run.page_scores(run.base("noise", number), held, [1.0, 0.8])
-    run.close()
-    derive(run.folder, {})
-    mean = np.mean([row["evidence_loss"] for row in read_rows(run.folder / "doses.parquet")])
-    rows = summary(run.folder, group="all")
+    study = run.finish()
+    mean = np.mean([row["evidence_loss"] for row in study.rows("doses")])
+    rows = study.rows("summary", group="all")
     assert mean == pytest.approx(0.166666667, abs=1e-9)
     assert {round(row["evidence_loss"], 9) for row in rows} == {round(row["kb_evidence_loss"], 9) for row in rows}
     assert rows[0]["evidence_loss"] == pytest.approx(mean)
@@ -161,16 +148,15 @@ def test_evidence_loss_is_the_mean_of_the_draws_doses_in_both_tables(runs):
 def test_the_constant_floor_leaves_undefined_scores_out(runs):
     run = runs.make(6)
     references = {"closed_book": [0.1] * 6, "shuffled_context": [nan] * 6, "evidence_only": [0.9] * 6}
-    run.score(run.base("clean", kind="none"), {"f1": [0.5] * 6}, "overall", generator="g")
+    run.condition("clean", {"f1": 0.5}, page=None, stage="overall", generator="g")
+    about = {"page": None, "kind": "none", "stage": "reference", "retriever": None}
     for name, values in references.items():
-        run.score(run.base(name, kind="none"), {"f1": values}, "reference", retriever=None, generator="g")
-    constant = [0.3, nan, 0.3, 0.3, 0.3, 0.3]
-    run.score(run.base("constant", kind="none"), {"f1": constant}, "reference", retriever=None)
-    run.close()
-    derive(run.folder, {})
-    row = only(run.folder, stage="overall", group="all")
+        run.condition(name, {"f1": values}, **about, generator="g")
+    run.condition("constant", {"f1": [0.3, nan, 0.3, 0.3, 0.3, 0.3]}, **about)
+    study = run.finish()
+    row = only(study, stage="overall", group="all")
     assert (row["floor"], row["ceiling"]) == pytest.approx((0.3, 0.9))
-    assert not summary(run.folder, stage="reference")
+    assert not study.rows("summary", stage="reference")
 
 
 def test_a_dose_counts_pages_edits_and_words(runs):
@@ -197,9 +183,7 @@ def test_conditions_whose_names_differ_behind_a_number_sign_are_kept_apart(runs)
         base = {**run.base("engine"), "kb": name, "condition": name, "noise": name, "noise_type": "semantic"}
         run.page_scores(base, [value] * 12)
         run.score(base, {"lcs": [value] * 12})
-    run.close()
-    derive(run.folder, {})
-    rows = summary(run.folder, stage="retrieval", group="all")
+    rows = run.finish().rows("summary", stage="retrieval", group="all")
     assert {row["condition"]: (row["mean"], row["r_noise"], row["n"]) for row in rows} == {
         "engine #1": (1.0, 0.0, 12),
         "engine #2": (0.5, 1.0, 12),
@@ -232,6 +216,6 @@ def test_a_score_of_an_unknown_question_is_a_sentence(runs, tmp_path):
 
 @pytest.mark.parametrize("table", ["summary", "hits"])
 def test_another_table_is_no_table_of_scores(noisy, table):
-    run, _, _ = noisy
+    study = noisy[1]
     with pytest.raises(DataError, match=rf"{table}.parquet: has no column "):
-        ScoreTable(run.folder / f"{table}.parquet", Questions.read(Run(run.folder)))
+        ScoreTable(study.path(table), Questions.read(study))

@@ -1,6 +1,5 @@
 """The summary of runs that never were: what it says, and what it does not."""
 
-import json
 from dataclasses import replace
 from math import nan
 
@@ -16,34 +15,25 @@ from ohr.report.figures.panels import NothingToDraw
 from ohr.report.headlines import headline
 from ohr.report.lead import in_points, rounded
 from ohr.report.summary import ROWS, headline_losses, summarize
-from ohr.results.derived.derive import derive
 from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
 from ohr.runner.power import design_of_run, enough, finds, hardest, pilots
 
-PROTOCOL = {"name": "clean", "retrieval": "lcs", "answer": ["f1"]}
+from .conftest import PROTOCOL
+
 RNG = np.random.default_rng(3)
-
-
-def finished(run, protocol=PROTOCOL, failures=None, **spec):
-    run.close()
-    known = {"margin": 0.02, "strata": "auto", "knowledge_bases": [], "hypotheses": [], **spec}
-    manifest = {"status": "finished", "spec": known, "protocol": protocol, "failures": failures or {}}
-    (run.folder / "manifest.json").write_text(json.dumps(manifest))
-    derive(run.folder, {})
-    return Run(run.folder)
 
 
 def add(run, scores, stage="retrieval", metric="lcs", **pipeline):
     """Append the clean text and conditions of a pipeline: condition to the score of each question, or of all."""
+    has_pages = stage == "retrieval" and pipeline.get("retriever", "bm25") == "bm25"
     for condition, values in {"clean": 1.0, **scores}.items():
-        level = condition.partition("-")[2]
-        base = run.base(condition, kind="semantic" if condition != "clean" else "none", level=level)
-        values = [values] * run.count if isinstance(values, float) else values
-        if stage == "retrieval" and pipeline.get("retriever", "bm25") == "bm25":
-            run.page_scores(base, values)
-        run.score(base, {metric: values}, stage, **pipeline)
+        run.condition(condition, {metric: values}, values if has_pages else None, stage=stage, **pipeline)
+
+
+def finished(run, **spec):
+    return run.finish(spec=spec)
 
 
 def halved(count, share):
@@ -59,7 +49,7 @@ def test_the_lead_is_the_largest_loss_that_is_shown_of_all_stages(runs):
     run = runs.make(120)
     add(run, {"blur-0.2": halved(120, 0.2), "blur-0.7": halved(120, 0.6)})
     add(run, {"blur-0.2": 1.0, "blur-0.7": halved(120, 0.3)}, "overall", "f1", generator="model")
-    summary = summarize(finished(run))
+    summary = summarize(run.finish())
     assert summary.lead.startswith("Blur (0.7) costs 60 of 100 points of retrieval with bm25 [95% interval ")
     assert summary.lead.endswith(", holds for all 2].")
     assert summary.leading == "blur-0.7"
@@ -76,18 +66,16 @@ def test_the_lead_is_of_the_last_stage_where_that_loses_most(runs):
     run = runs.make(120)
     add(run, {"blur-0.2": halved(120, 0.2), "blur-0.7": halved(120, 0.3)})
     add(run, {"blur-0.2": halved(120, 0.5), "blur-0.7": 1.0}, "overall", "f1", generator="model")
-    lead = summarize(finished(run)).lead
+    lead = summarize(run.finish()).lead
     assert lead.startswith("Blur (0.2) costs 50 of 100 points of answers end to end with bm25 [95% interval ")
 
 
 def test_right_pages_come_first(runs):
     run = runs.make(120)
     for condition, found in (("clean", 0.1), ("blur-0.2", 0.3), ("blur-0.7", 0.8)):
-        base = run.base(condition, kind="none" if condition == "clean" else "semantic", level=condition[5:])
         scores = halved(120, found)
-        run.page_scores(base, scores)
-        run.score(base, {"lcs": scores, "hit@1": scores})
-    summary = summarize(finished(run))
+        run.condition(condition, {"lcs": scores, "hit@1": scores}, scores)
+    summary = summarize(run.finish())
     assert summary.lead.startswith(
         "The right page is bm25's first hit for 108 of 120 questions on clean text, and for 24 of 120 under blur (0.7)."
         " Blur (0.7) costs 70 of 90 points of retrieval with bm25 [95% interval "
@@ -99,9 +87,8 @@ def test_right_pages_come_first(runs):
 def test_as_many_pages_are_found_whatever_the_condition(runs):
     run = runs.make(12)
     for condition in ("clean", "blur-0.2"):
-        base = run.base(condition, kind="none" if condition == "clean" else "semantic", level="0.2")
-        run.score(base, {"lcs": [0.5] * 12, "hit@5": halved(12, 0.5)})
-    assert summarize(finished(run)).lead.startswith(
+        run.condition(condition, {"lcs": 0.5, "hit@5": halved(12, 0.5)}, page=None)
+    assert summarize(run.finish()).lead.startswith(
         "The right page is among bm25's first 5 hits for 5 of 12 questions, whatever the condition."
     )
 
@@ -111,7 +98,7 @@ def test_the_pipelines_of_stages_are_named_where_they_differ(runs):
     add(run, {"blur-0.7": halved(120, 0.6)})
     add(run, {"blur-0.7": halved(120, 0.5)}, "overall", "f1", retriever="", generator="react")
     add(run, {"blur-0.7": halved(120, 0.5)}, "overall", "f1", generator="model")
-    compared = summarize(finished(run)).compared
+    compared = summarize(run.finish()).compared
     assert compared == "12 documents, 120 questions; retrieval with bm25; answers end to end with react"
 
 
@@ -120,7 +107,7 @@ def test_answers_that_show_nothing_are_said_beside_retrieval_that_does(runs):
     add(run, {"blur-0.7": halved(120, 0.6)})
     noise = [float(value) for value in RNG.random(120) > 0.5]
     add(run, {"clean": [1 - value for value in noise], "blur-0.7": noise}, "overall", "f1", generator="model")
-    lead = summarize(finished(run)).lead
+    lead = summarize(run.finish()).lead
     assert lead.startswith("Blur (0.7) costs 60 of 100 points of retrieval with bm25 [")
     assert lead.endswith(
         " 12 documents are too few to show whether blur (0.7) costs more than 2 points of answers end to end."
@@ -132,7 +119,7 @@ def test_the_lead_is_of_the_pipeline_that_loses_most_and_others_that_differ_are_
     add(run, {"blur-0.7": halved(120, 0.2)}, retriever="bm25")
     add(run, {"clean": halved(120, 0.1), "blur-0.7": 0.0}, retriever="dense")
     add(run, {"clean": 0.5, "blur-0.7": 0.5}, retriever="other")
-    summary = summarize(finished(run))
+    summary = summarize(run.finish())
     assert summary.lead.startswith("Blur (0.7) costs 90 of 90 points of retrieval with dense")
     (line,) = summary.lines
     assert line.cells[0].words == "costs 90 points"
@@ -144,7 +131,7 @@ def test_where_no_loss_is_shown_the_pipeline_is_the_best_on_clean_text(runs):
     for retriever, top in (("bm25", 1.0), ("dense", 0.6)):
         before, after = (top * random.random(120) for _ in range(2))
         add(run, {"clean": before, "blur-0.7": after - 0.02 * (retriever == "dense")}, retriever=retriever)
-    summary = summarize(finished(run))
+    summary = summarize(run.finish())
     assert summary.compared == "12 documents, 120 questions; with bm25"
     assert "too few to show whether blur (0.7) costs more than 2 points of retrieval" in summary.lead
 
@@ -153,7 +140,7 @@ def test_a_loss_that_may_be_nearly_0_leads_only_where_no_other_is_shown(runs):
     run = runs.make(120)
     # all documents lose a little, or six of the twelve lose all: p is 2/64, too much for .05/2
     add(run, {"even-1": 0.8, "few-1": [float(number % 12 > 5) for number in range(120)]})
-    study = finished(run)
+    study = run.finish()
     known = {loss.condition: loss for loss in read_losses(study)}
     assert known["few-1"].is_loss and known["few-1"].wide_low == 0
     assert summarize(study).lead.startswith("Even (1) costs 20 of 100 points")
@@ -165,7 +152,7 @@ def test_every_verdict_is_that_of_the_comparisons_judged_together(runs):
     few = [0.0 if number == 5 else 0.9 for number in range(240)]
     even = [0.91 if number % 2 else 0.89 for number in range(240)]
     add(run, {"clean": 0.9, "lost-1": lost, "open-1": few, "even-1": even, "tiny-1": 0.895, "none-1": 0.9})
-    found = finished(run)
+    found = run.finish()
     assert words(summarize(found)) == {
         "lost 1": ["costs 36 points"],
         "open 1": ["unclear: 90 to 90"],
@@ -179,7 +166,7 @@ def test_every_verdict_is_that_of_the_comparisons_judged_together(runs):
 def test_a_gain_is_no_loss(runs):
     run = runs.make(120)
     add(run, {"clean": halved(120, 0.5), "sharp-1": 1.0})
-    summary = summarize(finished(run))
+    summary = summarize(run.finish())
     assert words(summary) == {"sharp 1": ["gains 50 points"]}
     assert summary.lead == (
         "With sharp (1), 50 points of retrieval are gained. No condition costs more than the margin of "
@@ -190,7 +177,7 @@ def test_a_gain_is_no_loss(runs):
 def test_a_metric_that_is_not_usual_is_named(runs):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.3)}, "overall", "accuracy", generator="model")
-    summary = summarize(finished(run, {**PROTOCOL, "answer": ["accuracy"]}))
+    summary = summarize(run.finish(protocol={**PROTOCOL, "answer": ["accuracy"]}))
     assert summary.lead.startswith("Blur (0.7) costs 30 of 100 points of answers end to end (accuracy) with bm25 [")
     assert summary.compared.endswith("; scored by accuracy")
 
@@ -200,19 +187,17 @@ def test_a_metric_that_is_not_usual_is_named(runs):
 
 def test_a_run_without_clean_text_says_what_helps(runs):
     run = runs.make(12)
-    noisy = run.base("blur-0.5", kind="semantic")
-    run.page_scores(noisy, [0.5] * 12)
-    run.score(noisy, {"lcs": [0.5] * 12})
-    summary = summarize(finished(run))
+    run.condition("blur-0.5", 0.5, page=0.5)
+    summary = summarize(run.finish())
     assert summary.lead == "This run cannot show a cost of noise: it has no condition without noise."
     assert summary.lines == () and "- name: ground_truth" in summary.advice[-1]
 
 
 def test_a_run_that_scores_pages_alone_says_how_they_score(runs):
     run = runs.make(24)
-    for condition, kind, score in (("clean", "none", 0.9), ("blur-0.5", "semantic", 0.4)):
-        run.score(run.base(condition, kind=kind), {"facts": [score] * 24}, "page", retriever=None)
-    summary = summarize(finished(run, {**PROTOCOL, "page": ["facts"]}))
+    for condition, score in (("clean", 0.9), ("blur-0.5", 0.4)):
+        run.condition(condition, {"facts": score}, page=None, stage="page", retriever=None)
+    summary = summarize(run.finish(protocol={**PROTOCOL, "page": ["facts"]}))
     assert summary.lead == (
         "The text of the pages (facts) scores 90 points under clean, and 40 points under blur-0.5. This run cannot "
         "show a cost of noise: it scores the text of the pages, and asks no question."
@@ -223,7 +208,7 @@ def test_a_run_that_scores_pages_alone_says_how_they_score(runs):
 def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):
     run = runs.make(10, 1)
     add(run, {"blur-0.5": 0.5})
-    summary = summarize(finished(run))
+    summary = summarize(run.finish())
     assert summary.lead == (
         "1 document is too few to show any loss of retrieval: fewer than 6 changed documents show nothing."
     )
@@ -242,7 +227,7 @@ def test_a_run_of_which_all_is_open_claims_nothing(runs):
     run = runs.make(48)
     before, after = (RNG.random(48) for _ in range(2))
     add(run, {"clean": before, "blur-0.2": after, "blur-0.5": after[::-1]})
-    summary = summarize(finished(run))
+    summary = summarize(run.finish())
     assert summary.lead.startswith("12 documents are too few to show whether blur (0.")
     assert summary.lead.endswith(") and 1 other condition cost more than 2 points of retrieval.")
     assert "costs" not in " ".join(cell.words for line in summary.lines for cell in line.cells)
@@ -254,7 +239,7 @@ def test_documents_are_those_of_a_plan_from_the_run_and_losses_are_fixed_whateve
         run = runs.make(48)
         before, after = (0.8 * np.random.default_rng(seed).random(48) for seed in (1, 2))
         add(run, {"clean": before, "blur-0.2": after, "blur-0.5": after[::-1] - shift + 0.1})
-        study = finished(run)
+        study = run.finish()
         size = design_of_run(study)
         assert (size.documents, size.per_document, size.draws, size.comparisons) == (12, 4, 1, {"retrieval": 2})
         (decides,) = hardest(pilots(study, size), size)
@@ -275,7 +260,7 @@ def test_documents_are_those_of_the_loss_that_is_hardest_to_find_at_an_unclear_s
     run, random = runs.make(48), np.random.default_rng(3)
     clean, change = 0.5 + 0.5 * random.random(48), 0.1 * random.standard_normal(48)
     add(run, {"clean": clean, "blur-0.2": clean - change, "blur-0.8": 0.1 * clean * random.integers(0, 2, 48)})
-    study = finished(run)
+    study = run.finish()
     size = design_of_run(study)
     by_condition = {pilot.condition: pilot for pilot in pilots(study, size)}
     (decides,) = hardest(by_condition.values(), size)
@@ -290,26 +275,20 @@ def test_failures_are_no_pilot(runs):
     run = runs.make(60)
     broken = {f"q{number}" for number in range(0, 60, 2)}
     some = [float(number % 7 != 0) for number in range(60)]
-    for condition, kind, scores, failed in (
-        ("clean", "none", [1.0] * 60, set()),
-        ("blur-0.5", "semantic", some, set()),
-        ("blur-0.9", "semantic", [float(f"q{number}" not in broken) for number in range(60)], broken),
-    ):
-        base = run.base(condition, kind=kind, level=condition.partition("-")[2])
-        run.score(base, {"lcs": scores}, failed=failed)
-    study = finished(run)
+    run.condition("clean", 1.0, page=None)
+    run.condition("blur-0.5", some, page=None)
+    run.condition("blur-0.9", [float(number % 2) for number in range(60)], page=None, failed=broken)
+    study = run.finish()
     assert [pilot.name for pilot in pilots(study, design_of_run(study))] == ["retrieval / blur-0.5 / bm25"]
 
 
 def test_failures_in_half_of_the_pages_are_said_before_anything_else(runs, capsys):
     run = runs.make(60)
     broken = {f"q{number}" for number in range(0, 60, 2)}
-    for condition, kind, failed in (("clean", "none", set()), ("blur-0.5", "semantic", broken)):
-        base = run.base(condition, kind=kind, level="0.5")
-        run.page_scores(base, [1.0] * 60)
-        run.score(base, {"lcs": [float(f"q{number}" not in failed) for number in range(60)]}, failed=failed)
+    run.condition("clean", 1.0)
+    run.condition("blur-0.5", [float(number % 2) for number in range(60)], failed=broken)
     reasons = [{"stage": "ocr", "reason": "out of memory", "items": 6, "first": "a page 1"}]
-    summary = summarize(finished(run, failures={"items": 6, "reasons": reasons}))
+    summary = summarize(run.finish(failures={"items": 6, "reasons": reasons}))
     first, second = summary.failed
     assert first.startswith("6 items failed, ocr: out of memory. Repair that and run the spec again")
     assert second.startswith("1 of 1 comparison cannot be judged: more than 10% of the questions failed on a side")
@@ -353,7 +332,7 @@ GAINS = {
 def test_the_parts_that_repairs_bring_back_are_the_loss(runs, text, index, both, said):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    study = finished(run)
+    study = run.finish()
     parts = {"gain_of_repairing_reading": text, "gain_of_repairing_index": index, "overlap": both}
     total = sum(parts.values())
     decomposed(study.folder, total=(total, 0.5, 0.7), **{name: (each, nan, nan) for name, each in parts.items()})
@@ -363,7 +342,7 @@ def test_the_parts_that_repairs_bring_back_are_the_loss(runs, text, index, both,
 def test_a_loss_whose_interval_holds_0_has_no_parts(runs):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    study = finished(run)
+    study = run.finish()
     decomposed(study.folder, total=(0.6, -0.1, 0.7), **GAINS)
     assert summarize(study).lead.endswith("].")
 
@@ -391,7 +370,7 @@ def test_a_loss_whose_interval_holds_0_has_no_parts(runs):
 def test_a_repair_is_first_only_where_it_is_shown_to_bring_back_more(runs, quantities, said):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    study = finished(run)
+    study = run.finish()
     decomposed(study.folder, total=(0.6, 0.5, 0.7), **quantities)
     assert summarize(study).advice == (said,)
 
@@ -399,7 +378,7 @@ def test_a_repair_is_first_only_where_it_is_shown_to_bring_back_more(runs, quant
 def test_a_gain_whose_interval_holds_0_is_no_advice(runs):
     run = runs.make(120)
     add(run, {"blur-0.7": halved(120, 0.6)})
-    study = finished(run)
+    study = run.finish()
     unclear = dict.fromkeys(GAINS, (0.3, -0.1, 0.7))
     decomposed(study.folder, total=(0.6, -0.1, 0.7), index_part=(0.9, 0.8, 1.0), **unclear)
     summary = summarize(study)
@@ -493,8 +472,7 @@ def test_engines_that_win_under_other_noises_are_no_pick_and_their_scores_are_a_
 def test_an_engine_of_which_too_much_failed_is_no_pick(runs):
     run = runs.make(120)
     known = engines(run, {"good": 0.1, "poor": 0.5})
-    broken = run.base("broken-0", kind="semantic", level="0")
-    run.score(broken, {"lcs": [0.0] * 120}, failed={f"q{number}" for number in range(120)})
+    run.condition("broken-0", 0.0, page=None, failed={f"q{number}" for number in range(120)})
     known.append({"condition": "broken-0", "ocr": {"kind": "broken"}, "image_noise": [], "name": "broken"})
     summary = summarize(finished(run, knowledge_bases=known))
     assert summary.lead.startswith("Pick good: it loses 40 points of retrieval less than poor on pages as they are ")
@@ -509,10 +487,8 @@ def test_the_terminal_has_the_verdicts_that_the_table_of_engines_does_not_have(r
     said = capsys.readouterr().out.splitlines()
     assert not any(line.startswith("condition") for line in said)  # the table of engines says it all
     more = runs.make(120)
-    hit = [1.0] * 120
     for condition, share in (("clean", 0.0), ("good-0", 0.1), ("poor-0", 0.5), ("typos-0.3", 0.3)):
-        base = more.base(condition, kind="none" if condition == "clean" else "semantic", level=condition[-3:])
-        more.score(base, {"lcs": halved(120, share), "hit@1": hit})
+        more.condition(condition, {"lcs": halved(120, share), "hit@1": 1.0}, page=None)
     print_summary(finished(more, knowledge_bases=known))
     said = capsys.readouterr().out.splitlines()
     assert next(line for line in said if line.startswith("typos 0.3")).endswith("costs 30 points")
@@ -550,7 +526,7 @@ def many(runs):
     run = runs.make(60)
     levels = {f"{noise}-{level}": halved(60, level / 20) for noise in ("blur", "tilt") for level in range(20)}
     add(run, levels)
-    return finished(run)
+    return run.finish()
 
 
 def test_of_forty_conditions_the_first_screen_has_each_noise_at_both_ends(many):
@@ -573,7 +549,7 @@ def test_the_terminal_has_25_lines_of_100_columns(many, capsys):
 def test_the_terminal_has_the_scores_of_what_is_unclear(runs, capsys):
     run = runs.make(4, 4)
     add(run, {"clean": 0.8, "blur-0.2": [0.8, 0.8, 0.8, 0.0], "blur-0.7": 0.8})
-    print_summary(finished(run))
+    print_summary(run.finish())
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines if line.startswith("blur")] == [
         ["blur", "0.2", "unclear:", "80", "to", "60"],
@@ -585,7 +561,7 @@ def test_names_of_any_length_and_script_fit_the_lines(runs, capsys):
     run = runs.make(60)
     names = ["n" * 120 + f"-{level}" for level in (1, 2)] + ["扫描件-1"]
     add(run, {name: halved(60, share) for name, share in zip(names, (0.2, 0.5, 0.3), strict=True)})
-    print_summary(finished(run))
+    print_summary(run.finish())
     *lines, _ = capsys.readouterr().out.splitlines()
     long = [line for line in lines if "nnn…nnn" in line]
     assert [line.split("  ")[0][-2:] for line in long] == [" 1", " 2"]
@@ -596,7 +572,7 @@ def test_the_legend_names_what_is_drawn_and_all_stages_have_one_scale(runs):
     run = runs.make(120)
     add(run, {"clean": 0.5, "blur-0.7": halved(120, 0.6)})
     add(run, {"clean": halved(120, 0.5), "blur-0.7": 0.9}, "overall", "f1", generator="model")
-    gained = summarize(finished(run))
+    gained = summarize(run.finish())
     assert gained.legend == (
         "Solid: what is left of the score on clean text; hatched: what is lost; hollow: what is gained; "
         "line: 95% interval of what is left."
@@ -605,7 +581,7 @@ def test_the_legend_names_what_is_drawn_and_all_stages_have_one_scale(runs):
     assert gained.top == answers.top > retrieval.top
     few = runs.make(4, 4)
     add(few, {"blur-0.7": halved(4, 0.5)})
-    assert summarize(finished(few)).legend == "Solid: what is left of the score on clean text; hatched: what is lost."
+    assert summarize(few.finish()).legend == "Solid: what is left of the score on clean text; hatched: what is lost."
 
 
 def test_the_figure_has_the_lead_and_a_panel_for_each_stage(many, tmp_path):

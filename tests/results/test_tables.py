@@ -68,22 +68,18 @@ def test_lists_undefined_and_absent_values_come_back(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("table", "columns", "said"),
     [
-        (edits(more=1), "wrong columns: more"),
-        ({name: value for name, value in edits().items() if name != "rule"}, "wrong columns: rule"),
-        (edits(rule=["bold"]), "columns must be of one length"),
-        (edits(page=0, edits=3), "columns must be of one length"),
+        ("edits", edits(more=1), "wrong columns: more"),
+        ("edits", {name: value for name, value in edits().items() if name != "rule"}, "wrong columns: rule"),
+        ("edits", edits(rule=["bold"]), "columns must be of one length"),
+        ("edits", edits(page=0, edits=3), "columns must be of one length"),
+        ("scores", scored(stage=["page"]), "one value for all rows of an append is needed for stage"),  # of two cells
     ],
 )
-def test_a_callers_mistake_is_refused(tmp_path, columns, said):
+def test_a_callers_mistake_is_refused(tmp_path, table, columns, said):
     with pytest.raises(ValueError, match=said):
-        Tables(tmp_path, ("edits",)).append("edits", columns)
-
-
-def test_scores_of_two_cells_cannot_be_appended_at_once(tmp_path):
-    with pytest.raises(ValueError, match="one value for all rows of an append is needed for stage"):
-        Tables(tmp_path, ("scores",)).append("scores", scored(stage=["page"]))
+        Tables(tmp_path, (table,)).append(table, columns)
 
 
 def test_a_table_without_rows_is_there_with_its_columns(tmp_path):

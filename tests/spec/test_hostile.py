@@ -5,8 +5,8 @@ from time import process_time
 
 import pytest
 
-from ohr.spec.environment import sent
 from ohr.spec.read import make_spec
+from ohr.spec.servers import sent
 
 from .conftest import BASE
 

@@ -15,7 +15,7 @@ evaluate: [retrieval]
 replicates: 2
 """
 PLUGIN = """\
-from ohr.contracts import ImageTreatment, TextTreatment, TreatedImage, TreatedPage
+from ohr.contracts import Correction, ImageTreatment, TextTreatment, TreatedImage, TreatedPage
 
 
 class Straight(ImageTreatment, kind="straight"):
@@ -26,6 +26,18 @@ class Straight(ImageTreatment, kind="straight"):
 class Joined(TextTreatment, kind="joined"):
     def treat(self, pages, rng):
         return [TreatedPage(page.text) for page in pages]
+
+
+class Asked(Correction, kind="asked"):
+    @property
+    def model(self):
+        return self
+
+    def prompt_for(self, page):
+        return None
+
+    def corrected(self, page, reply):
+        return TreatedPage(page.text)
 """
 
 
@@ -88,6 +100,11 @@ def test_a_list_that_fits(listed, treatments, expected):
             "[{kind: joined}, {kind: tesseract}]",
             "treatments.0",
             "joined needs text, but no engine has read the pages yet: put it after `tesseract`",
+        ),
+        (
+            "[{kind: formatting, target_r_noise: 0.3}, {kind: asked}]",
+            "treatments.1",
+            "a target cannot be searched through asked: its model would be asked at every strength",
         ),
         ("[{kind: joined, rate: 1}]", "treatments.0.rate", "unknown key. Choose one of: kind."),
         ("[{kind: formatting, rate: [0.1, 2]}]", "treatments.0.rate.1", "must be less than or equal to 1 (got 2)"),

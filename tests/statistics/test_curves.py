@@ -129,9 +129,3 @@ def test_r50_agrees_with_pooling_pair_by_pair(points):
     expected = first_crossing(x, rho)
     close_to_half = np.any(np.abs(fit - 0.5) < 1e-9)
     assert close_to_half or r50(x, rho) == pytest.approx(expected, abs=1e-6)
-
-
-@given(curve)
-def test_less_retention_is_never_a_later_crossing(points):
-    x, rho = (np.array(part) for part in zip(*points, strict=True))
-    assert r50(x, rho - 0.1) <= r50(x, rho) + 1e-9

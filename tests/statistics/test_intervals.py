@@ -107,16 +107,6 @@ def test_the_error_agrees_with_a_loop_over_documents(groups):
     assert result.low <= result.mean <= result.high
 
 
-@given(clusters, st.randoms())
-def test_the_order_of_questions_does_not_matter(groups, random):
-    values, documents = flat(groups)
-    order = list(range(len(values)))
-    random.shuffle(order)
-    shuffled = mean_of([values[i] for i in order], [documents[i] for i in order])
-    assert shuffled.mean == pytest.approx(mean_of(values, documents).mean)
-    assert shuffled.se == pytest.approx(mean_of(values, documents).se, abs=1e-12)
-
-
 @pytest.mark.parametrize(("documents", "note"), [(1, "points only"), (4, "points only"), (5, "few documents")])
 def test_few_documents_are_noted(documents, note):
     result = mean_of(*flat([[0.2, 0.4 + number / 10] for number in range(documents)]))

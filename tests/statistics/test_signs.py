@@ -1,7 +1,7 @@
 """Verdicts on differences of few documents: values that are derived in docs/statistics.md, by hand."""
 
 from itertools import product
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 import pytest
@@ -189,6 +189,29 @@ def test_the_interval_that_allows_for_the_choice_holds_the_other_also_with_few_d
         changes = np.where(rng.random(documents * each) < 0.9, rng.normal(0.1, 0.1, documents * each), 0.0)
         (one,) = comparisons(changes[None], Clusters.of(np.repeat(np.arange(documents), each)), among=3)
         assert one.wide_low <= one.difference.low <= one.difference.high <= one.wide_high
+
+
+def test_each_member_is_compared_as_by_itself():
+    rng = np.random.default_rng(0)
+    clusters, other = Clusters.of(np.arange(60) // 2), Clusters.of(np.arange(40))
+    sparse = np.where(rng.random(60) < 0.9, 0.0, rng.random(60))
+    undefined = np.where(rng.random(60) < 0.1, nan, rng.random(60) - 0.3)
+    members = [
+        (rng.random(60) - 0.4, clusters, 0.02),
+        (rng.random(40) - 0.5, other, 0.02),
+        (sparse, clusters, 0.02),
+        (undefined, clusters, 0.02),
+        (rng.random(60) - 0.5, clusters, 0.1),
+        (np.zeros(60), clusters, 0.02),
+    ]
+    for (values, mine, margin), (judged, _, _) in zip(members, family(members), strict=True):
+        (alone,) = comparisons(values[None, :], mine, margin, among=len(members))
+        assert judged.verdict == alone.verdict
+        assert (judged.p, judged.difference.low, judged.difference.high) == pytest.approx(
+            (alone.p, alone.difference.low, alone.difference.high), abs=1e-12, nan_ok=True
+        )
+        assert (judged.lost, judged.gained) == (alone.lost, alone.gained)
+        assert judged.detectable == pytest.approx(alone.detectable, nan_ok=True)
 
 
 def test_a_family_shows_what_holm_leaves():

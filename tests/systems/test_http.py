@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from ohr.contracts import Context, SystemReply
 from ohr.errors import DataError, MissingKey, PermanentError, SpecError
-from ohr.spec.environment import sent
 from ohr.spec.read import read_spec
+from ohr.spec.servers import sent
 from ohr.systems.http import Http
 
 from .rag_server import rag_server
@@ -415,18 +415,16 @@ def test_the_version_of_each_reply_is_kept(server):
 
 @pytest.mark.parametrize(
     "reply",
-    [(400, {}, "no such field"), (200, {}, '{"choices": null}'), (500, {}, "the prompt is too long")],
-    ids=["status", "shape", "length"],
+    [
+        (400, {}, "no such field"),
+        (200, {}, '{"choices": null}'),
+        (500, {}, "the prompt is too long"),
+        (200, {"Content-Type": "text/event-stream"}, "data: {}\n\n"),
+    ],
+    ids=["status", "shape", "length", "a stream that was not asked for"],
 )
 def test_what_no_further_try_changes_is_asked_for_once(server, reply):
     server.faults = [reply] * 9
     with pytest.raises(PermanentError):
-        system(server, retries=3).ask("?", HANDLE)
-    assert len(server.asked) == 1
-
-
-def test_a_stream_that_was_not_asked_for_is_asked_for_once(server):
-    server.faults = [(200, {"Content-Type": "text/event-stream"}, "data: {}\n\n")] * 9
-    with pytest.raises(PermanentError, match="the reply is a stream"):
         system(server, retries=3).ask("?", HANDLE)
     assert len(server.asked) == 1

@@ -1,12 +1,13 @@
 """A whole study of a service behind HTTP: what is asked how often, what fails, and that no key is in any file."""
 
-import os
 import subprocess
 import sys
 from base64 import b64encode
 
 import pytest
 from pyarrow import parquet
+
+from tests.cli.conftest import command
 
 from .rag_server import rag_server
 
@@ -50,11 +51,18 @@ def server():
         yield rag
 
 
-def run(tmp_path, server, *words, key=KEY):
+@pytest.fixture
+def study(tmp_path, server, monkeypatch):
+    """The folder of a study of the server, whose key is in the environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_API_KEY", KEY)
     (tmp_path / "study.yaml").write_text(STUDY.replace("URL", server.url))
-    environment = {**os.environ, "RAG_API_KEY": key} if key else {**os.environ}
-    command = [sys.executable, "-m", "ohr", *words]
-    return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    return tmp_path
+
+
+def run_here():
+    """Run the study in this process."""
+    return command("run", "study.yaml", "--executor", "inline", "--no-figures")
 
 
 def uploads(server, fails=""):
@@ -71,12 +79,13 @@ def uploads(server, fails=""):
     server.routes = Routes(server.routes)
 
 
-def test_a_service_is_measured_and_no_key_is_written(tmp_path, server):
+def test_a_service_is_measured_and_no_key_is_written(study, server, monkeypatch):
     uploads(server, fails="formatting")
-    assert (
-        run(tmp_path, server, "check", "study.yaml", key="").stdout.count("RAG_API_KEY is not set; a run needs it") == 1
-    )
-    done = run(tmp_path, server, "run", "study.yaml", "--workers", "2", "--no-figures")
+    with monkeypatch.context() as patch:
+        patch.delenv("RAG_API_KEY")
+        assert command("check", "study.yaml").output.count("RAG_API_KEY is not set; a run needs it") == 1
+    words = [sys.executable, "-m", "ohr", "run", "study.yaml", "--workers", "2", "--no-figures"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     text = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 1
     assert "the documents were not ingested: the ingest failed: file 2 of 3" in text
@@ -85,18 +94,17 @@ def test_a_service_is_measured_and_no_key_is_written(tmp_path, server):
     assert questions > 5
     assert {body["kb"].rpartition("-")[0] for body in server.bodies("/ask")} == {"ground_truth"}
     secrets = [KEY, KEY[::-1], b64encode(KEY.encode()).decode().rstrip("=")[:-1]]
-    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    written = [path for path in study.rglob("*") if path.is_file()]
     assert len(written) > 20
     for content in (text.encode(), *(path.read_bytes() for path in written)):
         assert not any(secret.encode() in content for secret in secrets)
-    tables = list(tmp_path.rglob("*.parquet"))  # which are compressed
+    tables = list(study.rglob("*.parquet"))  # which are compressed
     rows = {path.name: str(parquet.read_table(path).to_pylist()) for path in tables}
     assert "says, ***" in rows["answers.parquet"] and not any(KEY in row for row in rows.values())
 
     uploads(server)  # now its disk has room: only what failed is done again
     asked = len(server.asked)
-    done = run(tmp_path, server, "run", "study.yaml", "--workers", "2", "--no-figures")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert run_here().exit_code == 0
     again = server.asked[asked:]
     assert {path.split("-")[0] for _, path, _, _ in again if path.endswith("/files")} == {"/formatting"}
     assert len([1 for _, path, _, _ in again if path == "/ask"]) == questions
@@ -112,16 +120,14 @@ def test_a_service_is_measured_and_no_key_is_written(tmp_path, server):
         ),
     ],
 )
-def test_a_question_that_fails_is_asked_again_alone(tmp_path, server, fault, reason):
+def test_a_question_that_fails_is_asked_again_alone(study, server, fault, reason):
     uploads(server)
     whole = server.routes["/ask"]
     faults = iter([fault])
     server.routes["/ask"] = lambda body: next(faults, None) or whole(body)
-    done = run(tmp_path, server, "run", "study.yaml", "--workers", "1", "--no-figures")
-    text = " ".join((done.stdout + done.stderr).split())
+    text = " ".join(run_here().output.split())
     assert reason in text and "failed items: 1" in text
     asked, files = len(server.bodies("/ask")), len(server.asked)
-    done = run(tmp_path, server, "run", "study.yaml", "--workers", "1", "--no-figures")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert run_here().exit_code == 0
     assert len(server.bodies("/ask")) == asked + 1
     assert len(server.asked) == files + 1  # nothing is ingested twice

@@ -10,7 +10,7 @@ from ohr.errors import SpecError
 from ohr.results.run import Run
 from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
-from tests.engine.conftest import Home, rows, values
+from tests.engine.conftest import Home, continued, rows, values
 
 RAG = """
 import json, pathlib, re, threading, time
@@ -25,7 +25,7 @@ def note(*words):
 
 
 class Rag:
-    def __init__(self, bad="", way="{way}"):
+    def __init__(self, bad="", way="whole"):
         self.bad, self.way = bad, way
 
     def ingest(self, folder, name):
@@ -33,7 +33,7 @@ class Rag:
         note("ingest", name.rsplit("-", 1)[0], *(file.name for file in files))
         if self.bad == "ingest" and name.startswith("dosed"):
             raise RuntimeError("the index is full")
-        self.texts = {{file.name: file.read_text() for file in files if file.suffix == ".md"}}
+        self.texts = {file.name: file.read_text() for file in files if file.suffix == ".md"}
 
     def ask(self, question):
         note("ask", question)
@@ -41,20 +41,20 @@ class Rag:
             raise RuntimeError("no answer today")
         if self.bad == "hang" and "chapel of finance/1" in question:
             time.sleep(60)
-        words = set(re.findall(r"\\w{{4,}}", question))
-        name, text = max(self.texts.items(), key=lambda item: len(words & set(re.findall(r"\\w{{4,}}", item[1]))))
-        part = max(text.split("\\n\\n"), key=lambda part: len(words & set(re.findall(r"\\w{{4,}}", part))))
+        words = set(re.findall(r"\\w{4,}", question))
+        name, text = max(self.texts.items(), key=lambda item: len(words & set(re.findall(r"\\w{4,}", item[1]))))
+        part = max(text.split("\\n\\n"), key=lambda part: len(words & set(re.findall(r"\\w{4,}", part))))
         found = re.search(r"built in (\\d+)", part)
         answer = found[1] if found else "never"
-        context = {{"text": part, "document": name, "score": 1.0}}
+        context = {"text": part, "document": name, "score": 1.0}
         if self.bad == "half" and "chapel" in question:
             return answer
         version = "2" if self.bad == "version" and "chapel" in question else "1"
-        return {{"whole": {{"answer": answer, "contexts": [context], "version": version}},
-                 "text": answer, "texts": {{"answer": answer, "contexts": [part]}},
-                 "foreign": {{"answer": answer, "contexts": ["Nothing of this is in any of your documents, " * 3]}},
-                 "number": 7, "odd": {{"answer": answer, "context": []}},
-                 "pages": {{"answer": answer, "contexts": [{{**context, "page": "one"}}]}}}}[self.way]
+        return {"whole": {"answer": answer, "contexts": [context], "version": version},
+                 "text": answer, "texts": {"answer": answer, "contexts": [part]},
+                 "foreign": {"answer": answer, "contexts": ["Nothing of this is in any of your documents, " * 3]},
+                 "number": 7, "odd": {"answer": answer, "context": []},
+                 "pages": {"answer": answer, "contexts": [{**context, "page": "one"}]}}[self.way]
 
     def answer(self, question, contexts):
         note("answer", *(context.split(".")[0] for context in contexts))
@@ -66,19 +66,23 @@ benchmark: {kind: tiny}
 knowledge_bases:
   - {name: clean}
   - {name: dosed, text_noise: {kind: formatting, rate: 0.5}}
-systems:
-  - {kind: python, file: RAG, class: Rag, documents: text, options: OPTIONS}
 evaluate: [retrieval, overall]
+systems:
 """
+SYSTEM = "  - {kind: python, name: NAME, file: RAG, class: Rag, documents: text, options: OPTIONS}\n"
 
 
 class Systems(Home):
-    def spec(self, way="whole", options="{}", **changes):
-        (self.folder / "rag.py").write_text(RAG.format(way=way))
-        text = SPEC.replace("RAG", str(self.folder / "rag.py")).replace("OPTIONS", options)
+    def spec(self, options="{}", name="python", **changes):
+        (self.folder / "rag.py").write_text(RAG)
+        text = SPEC + self.system(name, options)
         for old, new in changes.items():
             text = text.replace(old, new)
         return text
+
+    def system(self, name, options):
+        line = SYSTEM.replace("NAME", name).replace("RAG", str(self.folder / "rag.py"))
+        return line.replace("OPTIONS", options)
 
     def calls(self, verb):
         lines = (self.folder / "log").read_text().splitlines()
@@ -90,46 +94,68 @@ def home(tmp_path):
     return Systems(tmp_path)
 
 
-def test_a_system_ingests_each_condition_once_and_is_asked_each_question_once(home):
-    finished = home.run(home.spec())
-    assert [line.split()[0] for line in home.calls("ingest")] == ["clean", "dosed"]
-    assert len(set(home.calls("ask"))) * 2 == len(home.calls("ask"))
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    home = Systems(tmp_path_factory.mktemp("whole"))
+    return home.run(home.spec())
+
+
+@pytest.fixture
+def after(home, finished):
+    """A home in which that run was made."""
+    return continued(home, finished)
+
+
+WAYS = ("texts", "foreign", "text", "number", "odd", "pages")
+BAD = ("half", "ingest", "chapel", "version")
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """A run of many systems, each with its name as the way in which it replies, or as what is bad about it."""
+    home = Systems(tmp_path_factory.mktemp("crowd"))
+    text = home.spec("{way: texts}", "texts") + "".join(home.system(way, f"{{way: {way}}}") for way in WAYS[1:])
+    return home.run(text + "".join(home.system(bad, f"{{bad: {bad}}}") for bad in BAD) + "retries: 0\n")
+
+
+def failures(done, name):
+    return [failure for failure in done.ledger.failures if failure.item.startswith(f"{name} on ")]
+
+
+def test_a_system_ingests_each_condition_once_and_is_asked_each_question_once(after, finished):
+    assert [line.split()[0] for line in after.calls("ingest")] == ["clean", "dosed"]
+    assert len(set(after.calls("ask"))) * 2 == len(after.calls("ask"))
     assert set(values(finished, kb="clean", stage="overall", metric="em").values()) == {1.0}
     assert set(values(finished, kb="clean", stage="retrieval", metric="hit@5").values()) == {1.0}
     assert finished.ledger.calls["ingests"] == 2
 
 
-def test_what_a_system_has_said_is_not_asked_again(home):
-    home.run(home.spec())
-    before = home.calls("ask")
-    (home.folder / "log").unlink()
-    home.run(home.spec(), "margin=0.03")
-    assert not (home.folder / "log").exists() and before
+def test_what_a_system_has_said_is_not_asked_again(after):
+    before = after.log("log")
+    after.run(after.spec(), "margin=0.03")
+    assert after.log("log") == before
 
 
-def test_contexts_are_found_by_their_text_alone(home):
-    finished = home.run(home.spec("texts"))
-    assert set(values(finished, kb="clean", stage="retrieval", metric="mrr").values()) == {1.0}
+def test_contexts_are_found_by_their_text_alone(crowd):
+    assert set(values(crowd, kb="clean", stage="retrieval", metric="mrr", retriever="texts").values()) == {1.0}
 
 
-def test_a_context_that_is_on_no_page_keeps_its_rank_and_is_counted(home):
-    finished = home.run(home.spec("foreign"))
-    assert set(values(finished, kb="clean", stage="retrieval", metric="hit@5").values()) == {0.0}
-    assert {row["document"] for row in rows(finished, "hits")} == {""}
-    assert any("contexts are on no page of the documents" in line for line in finished.ledger.warnings)
+def test_a_context_that_is_on_no_page_keeps_its_rank_and_is_counted(crowd):
+    assert set(values(crowd, kb="clean", stage="retrieval", metric="hit@5", retriever="foreign").values()) == {0.0}
+    assert {row["document"] for row in rows(crowd, "hits", retriever="foreign")} == {""}
+    assert any("contexts are on no page of the documents" in line for line in crowd.ledger.warnings)
 
 
-def test_another_top_k_is_asked_for_again(home):
-    home.run(home.spec())
-    asked = len(home.calls("ask"))
-    home.run(home.spec(), "systems.0.top_k=1")
-    assert len(home.calls("ask")) == 2 * asked
+def test_another_top_k_is_asked_for_again(after):
+    asked = len(after.calls("ask"))
+    after.run(after.spec(), "systems.0.top_k=1")
+    assert len(after.calls("ask")) == 2 * asked
 
 
-def test_replies_without_contexts_are_counted_where_others_have_some(home):
-    finished = home.run(home.spec(options="{bad: half}"))
-    assert any("name no contexts, as if nothing was found" in line for line in finished.ledger.warnings)
-    assert sorted(values(finished, kb="clean", stage="retrieval", metric="hit@5").values()) == [0.0] + [1.0] * 7
+def test_replies_without_contexts_are_counted_where_others_have_some(crowd):
+    assert any("name no contexts, as if nothing was found" in line for line in crowd.ledger.warnings)
+    found = values(crowd, kb="clean", stage="retrieval", metric="hit@5", retriever="half")
+    assert sorted(found.values()) == [0.0] + [1.0] * 7
 
 
 def test_the_name_of_a_condition_is_one_that_a_service_takes():
@@ -144,17 +170,16 @@ def test_the_name_of_a_condition_is_one_that_a_service_takes():
 
 def test_image_noise_without_an_engine_has_no_dose_and_a_run_says_so(home):
     noisy = "  - {name: smudged, image_noise: {kind: smudge, severity: 0.6}}\n"
-    spec = home.spec("text").replace("  - {name: dosed, text_noise: {kind: formatting, rate: 0.5}}\n", noisy)
+    spec = home.spec("{way: text}").replace("  - {name: dosed, text_noise: {kind: formatting, rate: 0.5}}\n", noisy)
     finished = home.run(spec.replace("documents: text", "documents: pdf"), "retries=0")
     assert any("no `ocr` reads the images of smudged" in line for line in finished.ledger.warnings)
 
 
-def test_answers_without_contexts_are_scored_alone(home):
-    finished = home.run(home.spec("text"))
-    assert not finished.ledger.failures
-    retrieval = rows(finished, stage="retrieval", kb="clean")
+def test_answers_without_contexts_are_scored_alone(crowd):
+    assert not failures(crowd, "text")
+    retrieval = rows(crowd, stage="retrieval", kb="clean", retriever="text")
     assert {(row["status"], str(row["value"])) for row in retrieval} == {("ok", "nan")}
-    assert set(values(finished, kb="clean", stage="overall", metric="em").values()) == {1.0}
+    assert set(values(crowd, kb="clean", stage="overall", metric="em", generator="text").values()) == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -165,66 +190,59 @@ def test_answers_without_contexts_are_scored_alone(home):
         ("pages", "a context's page must be a whole number, not 'one'"),
     ],
 )
-def test_a_reply_of_another_form_fails_its_question_with_a_sentence(home, way, words):
-    finished = home.run(home.spec(way), "retries=0")
-    assert all(words in failure.reason for failure in finished.ledger.failures)
-    assert len(finished.ledger.failures) == 16
+def test_a_reply_of_another_form_fails_its_question_with_a_sentence(crowd, way, words):
+    assert all(words in failure.reason for failure in failures(crowd, way))
+    assert len(failures(crowd, way)) == 16
 
 
-def test_an_ingest_that_fails_fails_its_condition_alone(home):
-    finished = home.run(home.spec(options="{bad: ingest}"), "retries=0")
-    assert {failure.reason for failure in finished.ledger.failures} == {
+def test_an_ingest_that_fails_fails_its_condition_alone(crowd):
+    assert {failure.reason for failure in failures(crowd, "ingest")} == {
         "the documents were not ingested: RuntimeError: the index is full"
     }
-    assert {failure.item.split(":")[0] for failure in finished.ledger.failures} == {"python on dosed"}
-    assert set(values(finished, kb="clean", stage="overall", metric="em").values()) == {1.0}
+    assert {failure.item.split(":")[0] for failure in failures(crowd, "ingest")} == {"ingest on dosed"}
+    assert set(values(crowd, kb="clean", stage="overall", metric="em", generator="ingest").values()) == {1.0}
 
 
 def test_an_ingest_that_failed_is_tried_again_by_the_next_run(home):
+    spec = home.spec("{bad: ingest}")
     for _ in range(3):
-        home.run(home.spec(options="{bad: ingest}"), "retries=3")
-    (home.folder / "rag.py").write_text((home.folder / "rag.py").read_text().replace('"ingest" and', '"no" and'))
-    spec = SPEC.replace("RAG", str(home.folder / "rag.py")).replace("OPTIONS", "{bad: ingest}")
+        home.run(spec, "retries=3")
+    (home.folder / "rag.py").write_text(RAG.replace('"ingest" and', '"no" and'))
     assert not home.run(spec).ledger.failures
 
 
-def test_a_question_on_which_a_system_raises_fails_alone(home):
-    finished = home.run(home.spec(options="{bad: chapel}"))
-    failed = {row["question_id"] for row in rows(finished, kb="clean", stage="overall") if row["status"] == "failed"}
+def test_a_question_on_which_a_system_raises_fails_alone(crowd):
+    about = {"kb": "clean", "generator": "chapel"}
+    failed = {row["question_id"] for row in rows(crowd, stage="overall", **about) if row["status"] == "failed"}
     assert 0 < len(failed) < 8
-    assert {failure.reason for failure in finished.ledger.failures} == {"RuntimeError: no answer today"}
-    run = Run(finished.folder)
-    reasons = {row["question_id"]: run.reason(row) for row in run.rows("answers", kb="clean")}
+    assert {failure.reason for failure in failures(crowd, "chapel")} == {"RuntimeError: no answer today"}
+    run = Run(crowd.folder)
+    reasons = {row["question_id"]: run.reason(row) for row in run.rows("answers", **about)}
     assert {name for name, reason in reasons.items() if reason == "RuntimeError: no answer today"} == failed
 
 
 @pytest.mark.acceptance
 def test_a_question_that_hangs_is_left_alone_after_the_limit(home):
-    text = home.spec(options="{bad: hang}") + "limits: {seconds: 3}\nretries: 0\n"
+    text = home.spec("{bad: hang}") + "limits: {seconds: 3}\nretries: 0\n"
     finished = home.run(text, "systems.0.in_flight=2", workers=1)
     assert {failure.reason for failure in finished.ledger.failures} == {"no reply within 2.7 seconds"}
     assert len([row for row in rows(finished, kb="clean", stage="overall", metric="em") if row["status"] == "ok"]) >= 6
 
 
-def test_a_service_that_changes_its_version_is_named_in_a_warning(home):
-    finished = home.run(home.spec(options="{bad: version}"))
-    assert "python changed its version while it was asked: 1, 2" in finished.ledger.warnings
+def test_a_service_that_changes_its_version_is_named_in_a_warning(crowd):
+    assert "version changed its version while it was asked: 1, 2" in crowd.ledger.warnings
 
 
-def test_a_plan_counts_what_is_ingested_and_asked(home):
-    path = home.write(home.spec())
-    steps = plan(read_spec(path, trust_plugins=True), home.store).steps
-    assert (steps["sets of documents to ingest"].left, steps["system questions"].left) == (2, 16)
-    home.run_file(path)
-    steps = plan(read_spec(path, trust_plugins=True), home.store).steps
-    assert (steps["sets of documents to ingest"].left, steps["system questions"].left) == (0, 0)
+@pytest.mark.parametrize(("place", "left"), [("home", (2, 16)), ("after", (0, 0))])
+def test_a_plan_counts_what_is_ingested_and_asked(request, place, left):
+    home = request.getfixturevalue(place)
+    steps = plan(read_spec(home.write(home.spec()), trust_plugins=True), home.store).steps
+    assert (steps["sets of documents to ingest"].left, steps["system questions"].left) == left
 
 
-def test_fresh_answers_are_asked_again(home):
-    path = home.write(home.spec())
-    home.run_file(path)
-    home.run_file(path, fresh="answers")
-    assert len(home.calls("ask")) == 4 * len(set(home.calls("ask")))
+def test_fresh_answers_are_asked_again(after):
+    after.run_file(after.write(after.spec()), fresh="answers")
+    assert len(after.calls("ask")) == 4 * len(set(after.calls("ask")))
 
 
 @pytest.mark.parametrize(
@@ -247,7 +265,7 @@ def test_a_wrong_spec_is_refused_with_a_sentence(home, change, words):
 
 def test_pages_are_handed_over_as_pdf_and_as_images(home):
     noisy = "  - {name: smudged, image_noise: {kind: smudge, severity: 0.6}}\n"
-    spec = home.spec("text").replace("  - {name: dosed, text_noise: {kind: formatting, rate: 0.5}}\n", noisy)
+    spec = home.spec("{way: text}").replace("  - {name: dosed, text_noise: {kind: formatting, rate: 0.5}}\n", noisy)
     for way, ending in (("pdf", ".pdf"), ("images", ".png")):
         (home.folder / "log").unlink(missing_ok=True)
         home.run(spec.replace("documents: text", f"documents: {way}"), "retries=0")
@@ -287,7 +305,7 @@ def test_the_loss_of_a_system_that_answers_from_given_contexts_is_split(home):
 
 
 def test_a_system_without_the_third_verb_is_not_split_and_says_so(home):
-    text = home.spec().replace("decompose", "") + "decompose: true\n"
+    text = home.spec() + "decompose: true\n"
     (home.folder / "rag.py").write_text((home.folder / "rag.py").read_text().replace("def answer(", "def other("))
     finished = home.run(text)
     assert any("has no `answer(question, contexts)`" in line for line in finished.ledger.warnings)

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from ohr import testing
 from ohr.contracts import Context
 from ohr.errors import DataError
-from ohr.systems import documents
+from ohr.systems import ingesting
 from ohr.systems.http import Http
 from ohr.testing.stage import TEXTS
 from tests.engine.conftest import Home, rows, values
@@ -109,7 +109,7 @@ def server():
 
 
 def test_lines_of_many_files_share_a_request(server, folder, monkeypatch):
-    monkeypatch.setattr(documents, "_LARGEST", 160)
+    monkeypatch.setattr(ingesting, "_LARGEST", 160)
     pages(folder, *(f"page {number} " + "x" * 30 for number in range(5)), "y" * 500)
     step(server, lines=[{"id": "{number}"}, {"text": "{text}"}]).ingest(folder, "Clean-1a2b")
     sent = [body.decode() for body in server.bodies("/add/clean1a2b")]

@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -182,45 +183,47 @@ def test_a_stream_has_the_limits_of_a_reply(server):
         asked(server, OPENAI, sent(piece("x"), LAST), timeout=0.2)
 
 
-def test_a_stream_that_trickles_for_ever_ends_at_the_limit():
-    end = threading.Event()
+@contextmanager
+def raw(answer):
+    """Serve one connection by a function that gets it; yields a system that asks there."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
-        def trickle():
+        def serve():
             connection, _ = listening.accept()
             with connection:
                 connection.recv(65536)
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-                while not end.wait(0.02):
-                    connection.sendall(b": still here\n\n")
+                answer(connection)
 
-        threading.Thread(target=trickle, daemon=True).start()
+        threading.Thread(target=serve, daemon=True).start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/ask"
         given = {"url": url, "ingest": {"url": url, "field": "file"}, "retries": 0, "timeout": 0.3, **OPENAI}
-        with pytest.raises(DataError, match=r"no whole reply within 0.3 s"):
-            Http.model_validate(given).ask("?", HANDLE)
-        end.set()
+        yield Http.model_validate(given)
+
+
+HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+
+
+def test_a_stream_that_trickles_for_ever_ends_at_the_limit():
+    end = threading.Event()
+
+    def trickle(connection):
+        connection.sendall(f"{HEAD}\r\n".encode())
+        while not end.wait(0.02):
+            connection.sendall(b": still here\n\n")
+
+    with raw(trickle) as rag, pytest.raises(DataError, match=r"no whole reply within 0.3 s"):
+        rag.ask("?", HANDLE)
+    end.set()
 
 
 @pytest.mark.parametrize("length", ["Content-Length: 999", "Transfer-Encoding: chunked"])
 def test_a_connection_that_is_cut_is_no_short_answer(length):
     text = sent(piece("12"), LAST, end="")
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def cut():
-            connection, _ = listening.accept()
-            with connection:
-                connection.recv(65536)
-                body = text if "999" in length else f"{len(text):x}\r\n{text}\r\n"
-                connection.sendall(
-                    f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{length}\r\n\r\n{body}".encode()
-                )
-
-        threading.Thread(target=cut, daemon=True).start()
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}/ask"
-        given = {"url": url, "ingest": {"url": url, "field": "file"}, "retries": 0, **OPENAI}
-        with pytest.raises(DataError, match=r"without sending complete message body|reset by peer"):
-            Http.model_validate(given).ask("?", HANDLE)
+    body = text if "999" in length else f"{len(text):x}\r\n{text}\r\n"
+    reply = f"{HEAD}{length}\r\n\r\n{body}".encode()
+    cut = pytest.raises(DataError, match=r"without sending complete message body|reset by peer")
+    with raw(lambda connection: connection.sendall(reply)) as rag, cut:
+        rag.ask("?", HANDLE)
 
 
 def test_a_secret_in_pieces_is_hidden(server, monkeypatch):

@@ -39,14 +39,10 @@ def test_a_short_text_may_be_foreign_for_sure(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "Who won the Tour de France?",
-        "What is a die?",
-        "Where does Leonardo da Vinci lie?",
-        "价格是多少？",
+        "", "Who won the Tour de France?", "What is a die?", "Where does Leonardo da Vinci lie?", "价格是多少？",
         "Preis?",
     ],
-)
+)  # fmt: skip
 def test_a_short_text_is_not_foreign_by_a_name(text):
     assert not is_foreign(text)
 

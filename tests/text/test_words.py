@@ -1,14 +1,21 @@
+"""Words of texts in all scripts, spans of whole words, and Chinese as jieba cuts it."""
+
+import json
+import os
 import re
 import string
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.text import chinese
+from ohr.text.chinese import HAN_RUN, chinese_words, cut_as_jieba
+from ohr.text.whole_words import whole_words
 from ohr.text.words import normalise, searched_words, typed, words, words_beside_chinese
 
 
@@ -154,3 +161,89 @@ def test_words_beside_chinese_are_cut_in_the_same_way(text):
 def test_a_word_that_a_line_cuts_is_one_word_in_the_clean_protocol_only():
     assert words("the hal-\nyard, pages 3-\n4") == ("halyard", "pages", "3", "4")
     assert words("hal-\nyard", segment_chinese=False) == ("hal", "yard")
+
+
+SIGNS = [
+    "a", "b", "1", ".", ",", "-", "–", "，", " ", "\n", "-\n", "\t", "*", "云", "县", "年", "公报", "the ", "é", "\\",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "whole"),
+    [
+        ("Pressure below 1.2 bar", "Pressure below 1.", "Pressure below 1.2"),
+        ("Pressure below 1.2 bar", "2 bar", "1.2 bar"),
+        ("class B EUR 108.50 a day", "class B EUR 108.", "class B EUR 108.50"),
+        ("an eco-friendly boat", "friendly boat", "eco-friendly boat"),
+        ("the inter-\nnational fair", "national fair", "inter-\nnational fair"),
+        ("the inter-\nnational fair", "the inter-", "the inter-\nnational"),
+        (r"\textbf{Rent} is due", "Rent} is", r"\textbf{Rent} is"),
+        ("(Rent) is due.", "Rent) is due", "Rent) is due"),
+        ("**Rent** is", "Rent", "Rent"),
+        ("于2021年发布", "2021", "2021"),
+        ("云岫县政务公报", "政", "政务"),
+    ],
+)
+def test_a_span_gets_the_rest_of_its_words(text, part, whole):
+    start, end = whole_words(text, text.index(part), text.index(part) + len(part))
+    assert text[start:end] == whole
+
+
+@given(st.lists(st.sampled_from(SIGNS), max_size=14).map("".join), st.data())
+def test_the_words_of_a_span_are_words_of_its_text(text, data):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    first, last = whole_words(text, start, end)
+    assert first <= start <= end <= last
+    own, every = words(text[first:last]), words(text)
+    assert own in [every[at : at + len(own)] for at in range(len(every) + 1)]
+
+
+SENTENCE = "他来到了网易杭研大厦租约从一九六四年开始租金是三百元"
+PIECES = (
+    "约", SENTENCE, "2021年", "T恤", "A座", " ", "\r\n", "rent ", "naïve", "，", "“", "№5", "㐀", "𠀀", "々〇", "⺀",
+    "龥鿕鿖",
+)  # fmt: skip
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def jieba():
+    module = pytest.importorskip("jieba")
+    module.setLogLevel("ERROR")
+    return module
+
+
+@given(st.text(st.sampled_from("约租金ab1年，。"), max_size=60), st.integers(1, 40))
+def test_the_parts_are_the_whole_text(text, times):
+    assert "".join(chinese_words(text * times)) == text * times
+
+
+@given(
+    st.lists(st.sampled_from(PIECES) | st.text(st.characters(min_codepoint=0x3400, max_codepoint=0xFAFF), max_size=9))
+)
+def test_texts_are_cut_as_jieba_cuts_them(jieba, pieces):
+    text = "".join(pieces).translate(str.maketrans("", "", string.punctuation))
+    assert cut_as_jieba(text) == jieba.lcut(text)
+
+
+def runs(folder):
+    """Collect the runs of Chinese in the files of a folder."""
+    every_run = set()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".jsonl", ".md", ".txt"}):
+        text = path.read_text(encoding="utf-8")
+        every_run |= set(
+            HAN_RUN.findall(json.dumps(json.loads(text), ensure_ascii=False) if path.suffix == ".json" else text)
+        )
+    return every_run
+
+
+@pytest.mark.parametrize(
+    "folder", ["benchmarks/mini", "benchmarks/finmmdocr", pytest.param("OHRBENCH_DATA", marks=pytest.mark.ohrbench)]
+)
+def test_runs_of_a_benchmark_are_cut_as_jieba_cuts_them(jieba, folder):
+    if folder == "OHRBENCH_DATA" and folder not in os.environ:
+        pytest.skip("OHRBENCH_DATA names no folder")
+    every_run = runs(Path(os.environ[folder]) / "retrieval_base" / "gt" if folder in os.environ else ROOT / folder)
+    assert len(every_run) > 100
+    assert {run: chinese_words(run) for run in every_run} == {run: jieba.lcut(run) for run in every_run}

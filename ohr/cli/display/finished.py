@@ -41,10 +41,10 @@ def carry_out(
     tags: Mapping[str, str] | None = None,
 ) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
-    from ohr.results.folder.tags import change_tags
+    from ohr.results.folder.tags_and_prices import change_tags
     from ohr.results.run import Run
     from ohr.runner.run import run as run_spec
-    from ohr.spec.environment import sent
+    from ohr.spec.servers import sent
 
     for line in sent(spec):
         report(line)

@@ -10,10 +10,8 @@ from ohr.messages.wording import counted, quoted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ohr.questions.records import Record
-    from ohr.questions.review.decisions import Decision
-    from ohr.questions.review.outcome import ReviewerAgreement
-    from ohr.questions.review.summary import Disagreement, ReviewerCounts, RuleCheck
+    from ohr.questions.candidate import Record
+    from ohr.questions.human_review import Decision, Disagreement, ReviewerAgreement, ReviewerCounts, RuleCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +47,14 @@ def summarize(
         decisions: those that count.
         sample: those of which each reviewer's verdicts are counted, where it is not all.
     """
-    from ohr.questions.review.outcome import agreements, current_decisions, reviewed
-    from ohr.questions.review.summary import disagreements, reviewer_counts, rule_checks
+    from ohr.questions.human_review import (
+        agreements,
+        current_decisions,
+        disagreements,
+        reviewed,
+        reviewer_counts,
+        rule_checks,
+    )
 
     survivors = [record.candidate for record in records if not record.removal]
     counted_ids = [record.candidate.id for record in (records if sample is None else sample) if not record.removal]
@@ -72,7 +76,7 @@ def summarize(
 
 def print_summary(summary: ReviewSummary, questions: "dict[str, str]") -> None:
     """Print a summary; `questions` has the text of each candidate."""
-    from ohr.questions.funnel import rule_name
+    from ohr.questions.verification import rule_name
 
     if summary.reviewers:
         if summary.sample is not None:

@@ -1,10 +1,11 @@
-"""The promises of an executor, and the settings that it needs before it starts."""
+"""The promises of an executor, and the settings that its workers need."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-from ohr.engine.setup import Setup, reason
+from ohr.engine.worker import Setup, reason
 from ohr.errors import OhrError
 
 T = TypeVar("T")
@@ -54,33 +55,22 @@ class Executor(Protocol):
         ...
 
 
-def run_each(
-    executor: Executor, call: Callable[[T], Any], given: Iterable[T], retries: int = 0
-) -> Iterator[tuple[T, Any, str | None]]:
+def run_each(executor: Executor, call: Callable[[T], Any], given: Iterable[T]) -> Iterator[tuple[T, Any, str | None]]:
     """Run a call on each item, a few at a time; yields (item, result, reason of failure) as they end.
 
     The executor is started and stopped here.
     """
-    running: dict[Future[Any], tuple[T, int]] = {}
+    running: dict[Future[Any], T] = {}
     waiting = iter(given)
     try:
         while True:
-            while len(running) < executor.capacity(alone=False):
-                item = next(waiting, None)
-                if item is None:
-                    break
-                running[executor.submit(call, item, seconds=None)] = (item, retries)
+            for item in islice(waiting, max(executor.capacity(alone=False) - len(running), 0)):
+                running[executor.submit(call, item, seconds=None)] = item
             if not running:
                 return
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                item, left = running.pop(future)
-                error = future.exception()
-                if error is None:
-                    yield item, future.result(), None
-                elif left > 0:
-                    running[executor.submit(call, item, seconds=None)] = (item, left - 1)
-                else:
-                    yield item, None, reason(error)
+                item, error = running.pop(future), future.exception()
+                yield (item, future.result(), None) if error is None else (item, None, reason(error))
     finally:
         executor.stop()

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from ohr.engine import worker
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 
 
 class Inline:

@@ -21,7 +21,7 @@ from typing import Any
 from ohr.engine.executors.base import AHEAD, WorkerLost
 from ohr.engine.executors.guard import Guard
 from ohr.engine.executors.process import begin, nothing
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.errors import OhrError
 from ohr.processes import this_process
 
@@ -141,6 +141,11 @@ _TRACKED = "ignore:resource_tracker:UserWarning"
 """Semaphores that libraries in workers forget (tqdm's, joblib's) are removed at the end; users cannot do anything."""
 
 
+_LONGEST_FOLDER = 107 - len("/listener-") - 8
+"""Bytes of the temporary folder's path: the socket that `multiprocessing` makes in it, with eight letters of its own,
+takes 107 at most (unix(7))."""
+
+
 def _spawning() -> BaseContext:
     """Start each worker as a new interpreter: a model's libraries must not be forked."""
     return get_context("spawn")
@@ -148,7 +153,7 @@ def _spawning() -> BaseContext:
 
 def _forking() -> BaseContext:
     """Fork workers from a clean process that has imported ohr once: a lost worker is replaced in milliseconds."""
-    if sys.platform != "linux":
+    if sys.platform != "linux" or len(os.fsencode(get_temp_dir())) > _LONGEST_FOLDER:
         return _spawning()
     set_forkserver_preload(["ohr.engine.executors.forked", "ohr.engine.worker"])
     return get_context("forkserver")

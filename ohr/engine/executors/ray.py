@@ -15,7 +15,7 @@ from typing import Any
 
 from ohr import extras
 from ohr.engine.executors.base import AHEAD, NodeLost, WorkerLost
-from ohr.engine.setup import Setup
+from ohr.engine.worker import Setup
 from ohr.errors import SpecError, StoreError
 from ohr.keys import key
 from ohr.store.folders import Folders, user_cache

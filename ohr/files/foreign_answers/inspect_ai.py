@@ -17,14 +17,11 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as zlib_error
 
 from ohr.errors import DataError
-from ohr.files.foreign_answers.deepeval import extra
+from ohr.files.foreign_answers.answer_rows import CONTEXTS, AnswerFile, AnswerRow, answer_file, extra, mapping
 from ohr.files.foreign_answers.promptfoo import picked
-from ohr.files.foreign_answers.rows import CONTEXTS, AnswerFile, AnswerRow, answer_file, mapping
 from ohr.files.json_input import parse_json
 from ohr.messages.wording import counted, keys_of, quoted, shortened
 
-SUFFIX = ".json"
-"""Ending of the files."""
 _ZSTANDARD = 93
 """Method of compression in a ZIP archive that Python reads from 3.14 on."""
 _ATTACHMENT = "attachment://"

@@ -12,8 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from ohr.errors import DataError
-from ohr.files.foreign_answers.deepeval import extra
-from ohr.files.foreign_answers.rows import CONTEXTS, EXTRA, REFERENCES, AnswerFile, AnswerRow, answer_file, mapping
+from ohr.files.foreign_answers.answer_rows import (
+    CONTEXTS,
+    EXTRA,
+    REFERENCES,
+    AnswerFile,
+    AnswerRow,
+    answer_file,
+    extra,
+    mapping,
+)
 from ohr.files.json_input import text_of
 from ohr.files.tables import is_blank
 from ohr.messages.wording import keys_of, quoted, shortened
@@ -24,8 +32,6 @@ _ASSERTED = ("equals", "iequals", "similar", "factuality")
 """Assertions whose value is an accepted answer."""
 _HELD = ("contains", "icontains")
 """Assertions whose value is a part of one: all of them are the accepted answer where nothing else is."""
-SUFFIX = ".json"
-"""Ending of the files."""
 
 
 def read(path: Path, found: Any, pick: str | None = None) -> AnswerFile:

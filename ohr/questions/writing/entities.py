@@ -12,7 +12,7 @@ from itertools import groupby
 from ohr import extras
 from ohr.contracts import Page
 from ohr.errors import SpecError
-from ohr.questions.texts import Texts, stems
+from ohr.questions.truth_texts import Texts, stems
 from ohr.text.chinese import HAS_HAN
 
 Entities = Callable[[str, str], frozenset[str]]
@@ -49,11 +49,11 @@ def entities_of(pages: Mapping[str, Sequence[Page]], model: str | None = None) -
         SpecError: spaCy does not have the model.
     """
     texts = Texts(pages)
-    language, recognize = _spacy(model) if model else ("", _nothing)
+    language, recognize = _spacy(model) if model else ("", None)
 
     @lru_cache(maxsize=1 << 14)
     def names(text: str, of_text: str) -> frozenset[str]:
-        if of_text == language:
+        if recognize and of_text == language:
             return recognize(text)
         return chinese_names(text) if of_text == "zh" else capital_names(text, texts)
 
@@ -81,10 +81,6 @@ def chinese_names(text: str) -> frozenset[str]:
         if named and len(name) >= _CHINESE_SIGNS and HAS_HAN.search(name) and not _ORGANIZATION.fullmatch(name):
             found.add(name)
     return frozenset(found)
-
-
-def _nothing(text: str) -> frozenset[str]:  # noqa: ARG001
-    return frozenset()
 
 
 def _spacy(model: str) -> tuple[str, Callable[[str], frozenset[str]]]:

@@ -10,9 +10,8 @@ import numpy as np
 from ohr.contracts import SOURCES
 from ohr.metrics.lcs import lcs_without_formatting
 from ohr.results.derived.means import estimates
-from ohr.results.question_arrays import Part
 from ohr.results.run import Run
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.score_arrays import CellScores, Floats, Part, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.statistics.estimate import Estimate
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ohr.errors import DataError
+from ohr.files.foreign_answers.answer_rows import AnswerRow
 from ohr.files.foreign_answers.layouts import Layout, written
-from ohr.files.foreign_answers.rows import AnswerRow
 from ohr.results.folder.replace import filled
 from ohr.results.page_texts import safe_name
 from ohr.results.run import Row, Run

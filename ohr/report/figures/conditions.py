@@ -5,9 +5,8 @@ from math import isnan
 
 from ohr.report.figures.data import metric_rows, stage_of
 from ohr.report.figures.panels import GROUP_NAMES, System
-from ohr.results.derived.losses import Loss, read_losses
+from ohr.results.derived.losses import Loss, Point, read_losses, read_points
 from ohr.results.derived.pairs import FAILED
-from ohr.results.derived.points import Point, read_points
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ohr.errors import DataError
 from ohr.report.figures.panels import COLUMNS, FOUND, ROWS, Axis, Curve, Mark, NothingToDraw, Panel, System
-from ohr.results.derived.points import Point, read_points
+from ohr.results.derived.losses import Point, read_points
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
 

@@ -20,7 +20,7 @@ from ohr.report.figures.saving import USUAL, check_formats, save
 from ohr.report.figures.summary import summary
 from ohr.report.figures.survival import survival
 from ohr.report.figures.wanted import Wanted
-from ohr.results.derived.points import has_sweep, read_points
+from ohr.results.derived.losses import has_sweep, read_points
 from ohr.results.folder.run_folder import FIGURES
 from ohr.results.folder.whole_files import damaged, listed, replaced
 from ohr.results.run import Run

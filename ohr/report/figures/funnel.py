@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ohr import extras
-from ohr.questions.funnel import FunnelRow, rule_name
+from ohr.questions.verification import FunnelRow, rule_name
 from ohr.report.figures.panels import NothingToDraw
 from ohr.report.figures.saving import USUAL, check_formats, save
 from ohr.report.figures.style import GREY, HUES, INK, paler

@@ -9,7 +9,7 @@ from typing import Literal
 from ohr.errors import DataError
 from ohr.messages.wording import counted
 from ohr.report.headlines import METRICS
-from ohr.results.derived.points import Point
+from ohr.results.derived.losses import Point
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.statistics.estimate import FEW, rescaled
 

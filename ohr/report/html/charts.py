@@ -8,8 +8,8 @@ from ohr.report.figures.data import dose_axes, read_panels
 from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds
 from ohr.report.views.losses import QUANTITIES
 from ohr.results.derived.decomposition import read_headlines
+from ohr.results.derived.losses import has_sweep
 from ohr.results.derived.pairs import FAILED
-from ohr.results.derived.points import has_sweep
 from ohr.results.run import Run
 from ohr.results.tables.groups import pipeline_names
 

@@ -13,21 +13,22 @@ from ohr.errors import DataError
 from ohr.files.json_input import whole_number
 from ohr.messages.wording import quoted
 from ohr.questions.candidate import Candidate
-from ohr.questions.review.decisions import (
+from ohr.questions.human_review import (
     UNDO,
     Decision,
     add_decision,
     candidate_digest,
+    current_decisions,
     decision_of,
     read_decisions,
+    remaining_decisions,
 )
-from ohr.questions.review.outcome import current_decisions, remaining_decisions
 from ohr.report.html.images import webp
 from ohr.report.html.pack import as_json
 from ohr.report.html.page import render_review
 from ohr.report.html.review_pages import PageSource, shown_page
 from ohr.serving import http
-from ohr.serving.requests import Parameters, Refusal, json_of
+from ohr.serving.http import Parameters, Refusal, json_of
 
 TOKEN = "X-Ohr-Token"
 """The header that the page sends with a decision; pages of other addresses do not know its value."""

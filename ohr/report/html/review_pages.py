@@ -7,7 +7,7 @@ from typing import Any
 from ohr.contracts import Image, Page, Span
 from ohr.errors import OhrError
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.texts import Texts
+from ohr.questions.truth_texts import Texts
 
 
 @dataclass(frozen=True, slots=True)

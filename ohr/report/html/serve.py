@@ -18,7 +18,7 @@ from ohr.report.html.questions import ORDERS, Change, Choice, QuestionList
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Run
 from ohr.serving import http
-from ohr.serving.requests import Parameters
+from ohr.serving.http import Parameters
 
 _KEPT = 4  # runs whose questions are held at once
 _MOST = 200  # questions of one answer

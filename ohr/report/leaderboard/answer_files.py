@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ohr.contracts import Benchmark, Question
 from ohr.errors import DataError
+from ohr.files.foreign_answers.answer_rows import AnswerRow
 from ohr.files.foreign_answers.layouts import Layout, read_foreign
-from ohr.files.foreign_answers.rows import AnswerRow
 from ohr.messages.wording import counted, named, shortened
 from ohr.report.leaderboard.answers import AnswerScore, Stage, score_answers, survey_answers
 from ohr.report.leaderboard.file_benchmark import FILE, FileBenchmark, folded, ids_of

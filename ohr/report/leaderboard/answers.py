@@ -10,13 +10,13 @@ from typing import Any, Literal
 from ohr.contracts import Benchmark, Published, Question
 from ohr.dataset.inputs import read_inputs
 from ohr.errors import DataError
-from ohr.files.answers import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
-from ohr.files.record_files import as_rows
+from ohr.files.foreign_answers.answer_rows import ANSWERS, IDS, PREDICTIONS, answer_text, id_of
+from ohr.files.grid_files import as_rows
 from ohr.files.tables import read_table
 from ohr.graph.cache_keys import Keys
 from ohr.messages.wording import keys_of, named, shortened
 from ohr.metrics.cases import Replies, case_of
-from ohr.metrics.reply_columns import answer_scores
+from ohr.metrics.question_scores import answer_scores
 from ohr.report.leaderboard.context_scores import ContextScore, as_cell, score_contexts
 from ohr.report.leaderboard.standings import (
     Leaderboard,
@@ -30,8 +30,7 @@ from ohr.report.leaderboard.standings import (
 )
 from ohr.results.derived.aggregates import aggregated
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
-from ohr.results.question_arrays import Questions
-from ohr.results.score_arrays import CellScores
+from ohr.results.score_arrays import CellScores, Questions
 from ohr.results.tables.groups import ALL, TRAITS
 from ohr.spec.model import Spec
 from ohr.statistics.estimate import Estimate

@@ -8,12 +8,11 @@ import numpy as np
 from ohr.contracts import Chunk, PageId, Question
 from ohr.graph.cache_keys import Keys
 from ohr.metrics.floors import OtherPages
-from ohr.metrics.retrieval_columns import Known, retrieval_scores
+from ohr.metrics.question_scores import Known, retrieval_scores
 from ohr.metrics.scores import FACTS, Scores
 from ohr.report.leaderboard.file_benchmark import FileBenchmark
 from ohr.results.derived.means import Breakdown, breakdown
-from ohr.results.question_arrays import Questions
-from ohr.results.score_arrays import CellScores
+from ohr.results.score_arrays import CellScores, Questions
 from ohr.steps.systems.locate_contexts import NOWHERE, Locating
 from ohr.text.locate import PageLocator
 

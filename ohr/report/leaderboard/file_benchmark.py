@@ -6,7 +6,7 @@ from typing import Self
 
 from ohr.contracts import Benchmark, Document, Image, Page, Question
 from ohr.errors import DataError
-from ohr.files.foreign_answers.rows import AnswerRow
+from ohr.files.foreign_answers.answer_rows import AnswerRow
 from ohr.messages.wording import counted, named
 
 FILE = "file"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ohr.questions.funnel import FunnelRow, rule_name
+from ohr.questions.verification import FunnelRow, rule_name
 from ohr.report.views.view import Cell, View
 
 _LONGEST = 80

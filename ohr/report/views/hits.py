@@ -6,7 +6,7 @@ from typing import Any
 
 from ohr.files.names import printable
 from ohr.report.views.view import Cell, Interval, View
-from ohr.results.derived.hits import Hits
+from ohr.results.derived.ranked_runs import Hits
 from ohr.statistics.estimate import FEW_DOCUMENTS, NO_INTERVAL
 
 

@@ -59,9 +59,8 @@ def repaired_sentence(run: Run) -> str:
     holds = f"[95% interval {ends(found.wide_low, found.wide_high, shown=row.back.shown)}{holds_for(found.among)}]"
     interval = "" if isnan(found.wide_low) else f" {holds}"
     of = f" of the {in_points(_lost(row))} of {row.place.stage} that {row.about.without} costs" if row.costs else ""
-    said = f"{row.about.repair} brings back {rounded(gain.mean)}{of}{interval}"
-    if not row.back.shown:
-        said = f"That {row.about.repair} brings anything back{of} is not shown{interval}"
+    unshown = "" if row.back.shown else ", which is not shown"
+    said = f"{row.about.repair} brings back {rounded(gain.mean)}{of}{unshown}{interval}"
     if row.price is not None:
         taken = row.price.found.difference
         said += f"; on clean pages it {_price(row.price)}" if not isnan(taken.mean) else ""

@@ -9,8 +9,7 @@ from ohr.messages.wording import counted
 from ohr.registry import choices
 from ohr.report.analyses import ANALYSES, analysed
 from ohr.report.views.view import Cell, Interval, View, head, with_intervals
-from ohr.results.derived.losses import distinctive
-from ohr.results.derived.points import Point, read_points
+from ohr.results.derived.losses import Point, distinctive, read_points
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL, STAGES, TRAITS, pipeline_names
 

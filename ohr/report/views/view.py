@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
-from ohr.results.derived.losses import Loss
-from ohr.results.derived.points import Point
+from ohr.results.derived.losses import Loss, Point
 from ohr.results.run import Row
 
 _NUMBER = re.compile(r"^(?:[-−+<>]?\s?[\d.,]+\s?%?(?:\s.*)?|)$")

@@ -1,6 +1,6 @@
 """The table `aggregates`: numbers of a benchmark's protocol that are more than the mean of one metric."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan, nan
 from typing import Any
@@ -8,26 +8,24 @@ from typing import Any
 import numpy as np
 
 from ohr.contracts import Aggregate
-from ohr.results.question_arrays import Questions
-from ohr.results.score_arrays import Flags, Floats, ScoreTable
-from ohr.results.tables.table_files import Tables
+from ohr.results.derived.pairs import ScoredRun
+from ohr.results.score_arrays import Flags, Floats, Questions
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import NOTHING, Estimate
 from ohr.statistics.intervals import clustered_means
 
 
-def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables: Tables) -> list[str]:
-    """Append the rows of `aggregates`: those of each cell that has their metrics, also relative to the clean cell.
+def aggregate_rows(
+    run: ScoredRun, aggregates: Sequence[Aggregate], faults: dict[str, None]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `aggregates`: those of each cell that has their metrics, also relative to the clean cell.
 
     Args:
-        scores: of the run.
+        run: whose scores they are made of.
         aggregates: of its benchmark.
-        tables: to append to.
-
-    Returns:
-        sentences about those that could not be computed, which are undefined.
+        faults: is given sentences about those that could not be computed, which are undefined.
     """
-    faults: dict[str, None] = {}
+    scores = run.scores
     for place in (place for place in scores.places if place.stage != "reference"):
         cell, clean = scores.read(place), scores.baseline(place)
         mine = [one for one in aggregates if all(part.metric in cell.metrics for part in one.parts)]
@@ -36,23 +34,17 @@ def write_aggregates(scores: ScoreTable, aggregates: Sequence[Aggregate], tables
         failed = dict(zip(cell.metrics, cell.failed, strict=True))
         before = dict(zip(other.metrics, other.values, strict=True)) if other else {}
         of = clean.condition if clean and other else None
-        rows = []
+        exact = place.stage == "page" and place.noise_type == "none"  # by construction, as in the summary
         for one in mine:
             try:
                 row = _row(one, values, failed, before, scores.questions)
             except (Exception, SystemExit) as error:  # a plugin's formula may raise anything: its number is undefined
                 faults[f"{one.name}: {type(error).__name__}: {error}"] = None
-                row = _row(replace(one, combine=_undefined, ratio=False), values, failed, {}, scores.questions)
-            rows.append({**row, "ratio_of": of})
-        exact = place.stage == "page" and place.noise_type == "none"  # by construction, as in the summary
-        for row in (row for row in rows if exact and row["interval"] == "edge"):
-            row |= {"low": nan, "high": nan, "interval": ""}
-        tables.append_rows("aggregates", [{**place._asdict(), **row} for row in rows])
-    return list(faults)
-
-
-def _undefined(means: Floats, counts: Any) -> Any:  # noqa: ARG001 # the signature of `Aggregate.combine`
-    return np.full(np.shape(means)[1:], nan)
+                undefined = replace(one, combine=lambda means, _: np.full(np.shape(means)[1:], nan), ratio=False)
+                row = _row(undefined, values, failed, {}, scores.questions)
+            if exact and row["interval"] == "edge":
+                row |= {"low": nan, "high": nan, "interval": ""}
+            yield {**place._asdict(), **row, "ratio_of": of}
 
 
 def aggregated(
@@ -78,15 +70,10 @@ def aggregated(
     return _within(replace(found, failed=lost), 0.0 if aggregate.unit == "share" else -inf, most)
 
 
-def relative(
+def _relative(
     aggregate: Aggregate, values: Mapping[str, Floats], clean: Mapping[str, Floats], questions: Questions
 ) -> Estimate:
-    """Divide an aggregate by its value on the clean cell, over the questions that both define.
-
-    Args: as `aggregated`; `clean` has the clean cell's scores.
-
-    Edge cases: nan where the clean value is 0.
-    """
+    """Divide an aggregate by its value on the clean cell, over the questions that both define; nan where that is 0."""
     members = [
         _members(part.where, questions) & ~np.isnan(values[part.metric]) & ~np.isnan(clean[part.metric])
         for part in aggregate.parts
@@ -95,7 +82,6 @@ def relative(
 
 
 def _is_mean(aggregate: Aggregate) -> bool:
-    """Report whether an aggregate is the mean of one metric."""
     if len(aggregate.parts) != 1:
         return False
     with np.errstate(all="ignore"):
@@ -119,7 +105,7 @@ def _row(
     names = ("low", "high", "se", "df", "interval", "n", "failed", "documents", "note")
     row = {"name": aggregate.name, "unit": aggregate.unit, "value": found.mean, "source": aggregate.source}
     row |= {name: getattr(found, name) for name in names}
-    share = relative(aggregate, values, clean, questions) if aggregate.ratio and clean else NOTHING
+    share = _relative(aggregate, values, clean, questions) if aggregate.ratio and clean else NOTHING
     return {**row, "ratio": share.mean, "ratio_low": share.low, "ratio_high": share.high, "ratio_n": share.n}
 
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from ohr.errors import DataError
-from ohr.files.answers import id_of
+from ohr.files.foreign_answers.answer_rows import id_of
 from ohr.files.json_input import text_of
 from ohr.files.tables import read_table
 from ohr.registry import choices
-from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.score_arrays import CellScores, Floats, Place, Questions, ScoreTable
 from ohr.statistics.agreement import cohen_kappa, fleiss_kappa, label_counts
 
 PEOPLE = "people"
@@ -44,7 +43,7 @@ def agreement(run: Run, people: Path | None = None) -> list[dict[str, Any]]:
     """
     scores = ScoreTable.of(run)
     questions = scores.questions
-    judges = _judges(run)
+    judges = {row["metric"] for row in run.rows_if_any("judgements", ["metric"])}
     given = _read_people(people, questions) if people else {}
     known = sorted({place.condition for place in scores.places})
     for condition in given.keys() - {"", *known}:
@@ -62,10 +61,6 @@ def agreement(run: Run, people: Path | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def _judges(run: Run) -> set[str]:
-    return {row["metric"] for row in run.rows_if_any("judgements", ["metric"])}
-
-
 def _raters(cell: CellScores, judges: set[str], protocol: set[str]) -> dict[str, Floats]:
     """Return the labels of the judges, and of the protocol's headlines whose scores are right, wrong or a tie."""
     found = {}
@@ -78,14 +73,13 @@ def _raters(cell: CellScores, judges: set[str], protocol: set[str]) -> dict[str,
 
 
 def _rows(place: Place, raters: Labels, asked: list[str], questions: Questions) -> Iterator[dict[str, Any]]:
-    about = {name: getattr(place, name) for name in ("stage", "condition", "chunker", "retriever", "generator")}
     for first, second in combinations(raters, 2):
         both = ~np.isnan(raters[first]) & ~np.isnan(raters[second])
         if both.any() and {first, second} & set(asked):
             one, other = raters[first][both], raters[second][both]
             kappa = cohen_kappa(one.tolist(), other.tolist())
             shares = _shares(one == other, questions.documents[both])
-            yield {**about, "first": first, "second": second, "n": int(both.sum()), **shares, "kappa": kappa}
+            yield {**place.named, "first": first, "second": second, "n": int(both.sum()), **shares, "kappa": kappa}
     if len(asked) > 2:
         every = np.stack([raters[name] for name in asked])
         there = ~np.isnan(every).any(axis=0)
@@ -93,7 +87,14 @@ def _rows(place: Place, raters: Labels, asked: list[str], questions: Questions) 
             table = every[:, there]
             kappa = fleiss_kappa(label_counts(table.tolist(), sorted(set(table.ravel().tolist()))))
             shares = _shares((table == table[0]).all(axis=0), questions.documents[there])
-            yield {**about, "first": ", ".join(asked), "second": "", "n": int(there.sum()), **shares, "kappa": kappa}
+            yield {
+                **place.named,
+                "first": ", ".join(asked),
+                "second": "",
+                "n": int(there.sum()),
+                **shares,
+                "kappa": kappa,
+            }
 
 
 def _shares(equal: Any, documents: Any) -> dict[str, float]:

@@ -8,11 +8,9 @@ import numpy as np
 from ohr.errors import DataError
 from ohr.messages.wording import named, without_clean_text
 from ohr.registry import choices
-from ohr.results.derived.pairs import FAILED, cell_of, near_floor, paired, silent_cells, verdict
-from ohr.results.derived.references import floors_and_ceilings
-from ohr.results.question_arrays import Places
+from ohr.results.derived.pairs import FAILED, cell_of, floors_and_ceilings, near_floor, paired, silent_cells, verdict
 from ohr.results.run import Run
-from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable
+from ohr.results.score_arrays import Flags, Floats, Place, Places, ScoreTable
 from ohr.results.tables.groups import ALL, GROUPS, STAGES
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, family
@@ -148,7 +146,9 @@ def compare_sides(
                 (low,) = near_floor(scores[:1], floor, part.clusters, margin)
                 candidates.append(Candidate(*about, scores, failed, cell_of(one) not in silent, bool(low)))
     if not candidates:
-        raise DataError(f"{first.run.folder} and {second.run.folder} have no score in common{_hint(first, second)}")
+        whole = first.condition is second.condition is None
+        hint = ": name a condition of each, as in RUN:CONDITION" if whole else ""
+        raise DataError(f"{first.run.folder} and {second.run.folder} have no score in common{hint}")
     pairs = judged(candidates, part.clusters, margin)
     notes += _repair(first, second)
     return Compared(pairs, int(here.size), len(part.clusters.counts), margin, tuple(notes))
@@ -181,11 +181,6 @@ def _counted(
     if absent := int((chosen & ~counted).sum()):
         notes.append(without_clean_text(absent))
     return asked[0][chosen & counted], asked[1][chosen & counted]
-
-
-def _hint(first: Side, second: Side) -> str:
-    whole = first.condition is None and second.condition is None
-    return ": name a condition of each, as in RUN:CONDITION" if whole else ""
 
 
 def _common(first: Side, second: Side, tables: Sequence[ScoreTable]) -> tuple[tuple[Places, Places], list[str]]:
@@ -223,7 +218,11 @@ def _cells(first: Side, second: Side, tables: Sequence[ScoreTable]) -> Iterator[
         _side(side, table, other.condition)
         for side, table, other in zip((first, second), tables, (second, first), strict=True)
     )
-    lone = [stage for stage in STAGES if all(len(_pipelines(table, stage)) == 1 for table in tables)]
+    lone = [
+        stage
+        for stage in STAGES
+        if all(len({place.pipeline for place in table.of_stage(stage)}) == 1 for table in tables)
+    ]
 
     def name(place: Place) -> tuple[str | None, ...]:
         pipeline = (place.stage,) if place.stage in lone else place.pipeline
@@ -253,10 +252,6 @@ def _side(side: Side, table: ScoreTable, other: str | None) -> Side:
 
 def _conditions(table: ScoreTable) -> list[str]:
     return list(dict.fromkeys(place.condition for place in table.places if place.stage in STAGES))
-
-
-def _pipelines(table: ScoreTable, stage: str) -> set[tuple[str | None, ...]]:
-    return {place.pipeline for place in table.of_stage(stage)}
 
 
 def _unmatched(tables: Sequence[ScoreTable], compared: Sequence[tuple[Place, Place]]) -> Iterator[str]:

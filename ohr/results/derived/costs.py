@@ -15,10 +15,10 @@ from ohr.results.derived.pairs import FAILED
 from ohr.results.derived.spending import usage
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.schema import CELL
+from ohr.results.tables.read_table import plain
+from ohr.results.tables.schema import CELL, CELL_NAME
 
 _PIPELINE = ("stage", "chunker", "retriever", "generator")
-_PLACE = ("stage", "condition", "chunker", "retriever", "generator")
 
 Payees = Mapping[tuple[str, str, str], Payee]
 """By use, name and role."""
@@ -81,13 +81,13 @@ def read_costs(run: Run) -> list[Cost]:
     summary = run.once(run.rows("summary", by="evidence_source", group=ALL))
     scores = [row for row in summary if row["metric"] == run.headlines.get(row["stage"])]
     efforts = _efforts(run, payees, prices)
-    losses = {tuple(getattr(loss, name) for name in (*_PLACE, "metric")): loss for loss in read_losses(run)}
+    losses = {tuple(getattr(loss, name) for name in (*CELL_NAME, "metric")): loss for loss in read_losses(run)}
     shown = [row for row in scores if _place(row) in efforts]
     clean = {tuple(row[name] for name in _PIPELINE): _place(row) for row in shown if row["noise_type"] == "none"}
     costs = []
     for row in shown:
         of_clean = clean.get(tuple(row[name] for name in _PIPELINE))
-        loss = losses.get((*(row[name] or "" for name in _PLACE), row["metric"]))
+        loss = losses.get((*(row[name] or "" for name in CELL_NAME), row["metric"]))
         costs.append(_cost(row, efforts[_place(row)], efforts.get(of_clean) if of_clean else None, loss))
     return costs
 
@@ -98,15 +98,12 @@ def _cost(row: Row, effort: Mapping[str, Any], clean: Mapping[str, Any] | None, 
     per_right, clean_per_right = _ratio(money, score), _ratio(clean_money, loss.clean if loss else nan)
     note = effort["note"] or ("" if row["noise_type"] == "none" else _unshown(loss))
     per_point = nan if note or loss is None else (per_right - clean_per_right) / (100 * loss.lost)
-    about = {name: row[name] or "" for name in CELL if name not in ("knob", "knob_value")}
+    about: dict[str, Any] = {name: row[name] or "" for name in CELL if name not in ("knob", "knob_value")}
     return Cost(
         **about,
+        **{name: effort[name] for name in ("questions", "uncounted", "tokens_in", "tokens_out")},
         level=row["knob_value"] or "",
         metric=row["metric"],
-        questions=effort["questions"],
-        uncounted=effort["uncounted"],
-        tokens_in=effort["tokens_in"],
-        tokens_out=effort["tokens_out"],
         money=money,
         clean_money=clean_money,
         score=score,
@@ -136,19 +133,19 @@ def _unshown(loss: Loss | None) -> str:
 
 
 def _place(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _PLACE)
+    return tuple(row[name] for name in CELL_NAME)
 
 
 def _efforts(run: Run, payees: Payees, prices: Mapping[str, Price]) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Return tokens and money of a question by cell; cells of which nothing was answered are left out."""
     import pyarrow.compute as pc
 
-    answers = run.table("answers", [*_PLACE, "tokens_in", "tokens_out", "error"])
+    answers = plain(run.table("answers", [*CELL_NAME, "tokens_in", "tokens_out", "error"]))
     done = answers.filter(pc.is_null(answers["error"]))
     for name in ("tokens_in", "tokens_out"):  # as numbers of 64 bits their sum might not fit
         done = done.set_column(done.column_names.index(name), name, pc.cast(done[name], "float64"))
     done = done.append_column("uncounted", pc.equal(done["tokens_in"], 0))
-    sums = done.group_by(list(_PLACE)).aggregate(
+    sums = done.group_by(list(CELL_NAME)).aggregate(
         [([], "count_all"), ("tokens_in", "sum"), ("tokens_out", "sum"), ("uncounted", "sum")]
     )
     calls, mute = _agent_calls(run), _mute(run)
@@ -164,7 +161,7 @@ def _efforts(run: Run, payees: Payees, prices: Mapping[str, Price]) -> dict[tupl
 
 def _mute(run: Run) -> Counter[tuple[Any, ...]]:
     """Count by cell the replies with words of which only the prompt's tokens are known."""
-    rows = run.rows("answers", [*_PLACE, "tokens_in", "reply", "error"], tokens_out=0)
+    rows = run.rows("answers", [*CELL_NAME, "tokens_in", "reply", "error"], tokens_out=0)
     return Counter(_place(row) for row in rows if row["tokens_in"] and row["reply"] and not row["error"])
 
 
@@ -193,23 +190,11 @@ def _effort(
 
 def _agent_calls(run: Run) -> dict[tuple[Any, ...], dict[str, tuple[int, int, int]]]:
     """Sum the tokens of each agent's calls by the role of the model; a shared call counts once in a knowledge base."""
-    if not run.has("steps"):
-        return {}
-    columns = ["condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "shared"]
-    steps = run.rows("steps", [*columns, "tokens_in", "tokens_out", "reply"], kind="ask")
-    seen, sums = set(), defaultdict[Any, dict[str, tuple[int, int, int]]](dict)
-    for step in steps:
-        if step["shared"]:
-            call = tuple(tuple(step[name]) if name == "pages" else step[name] for name in columns)
-            if call in seen:
-                continue
-            seen.add(call)
+    sums = defaultdict[Any, dict[str, tuple[int, int, int]]](dict)
+    for step in run.different_steps(["tokens_in", "tokens_out", "reply"], kind="ask"):
         roles = sums[step["condition"], step["chunker"], step["agent"]]
         tokens_in, tokens_out, silent = roles.get(step["role"], (0, 0, 0))
         more_in, more_out = step["tokens_in"], step["tokens_out"]
-        roles[step["role"]] = (
-            tokens_in + more_in,
-            tokens_out + more_out,
-            silent + (not is_counted(step["reply"] or "", more_in, more_out)),
-        )
-    return dict(sums)
+        uncounted = not is_counted(step["reply"] or "", more_in, more_out)
+        roles[step["role"]] = tokens_in + more_in, tokens_out + more_out, silent + uncounted
+    return sums

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from ohr.metrics.dose import DAMAGED
-from ohr.results.derived.references import floors_and_ceilings
-from ohr.results.question_arrays import Part
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.derived.pairs import ScoredRun, floors_and_ceilings
+from ohr.results.score_arrays import CellScores, Floats, Part, Place, ScoreTable
 from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.curves import COVERING, levels_around, uncovered
 from ohr.statistics.estimate import NO_INTERVAL, Estimate
@@ -61,26 +59,22 @@ class _Curve:
         return len(self.places) > 2
 
 
-def write_curves(scores: ScoreTable, headline: Mapping[str, str], tables: Tables) -> None:
-    """Append the rows of `curves`, of each stage's headline metric.
-
-    Args:
-        scores: of the run.
-        headline: stage to metric.
-        tables: to append to.
-    """
+def curve_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `curves`, of each stage's headline metric."""
+    scores, headline = run.scores, run.choices.headline
     damage = {place.condition: scores.read(place).only(_PARTS) for place in scores.of_stage("page")}
     by_stage: dict[str, list[list[_Curve]]] = defaultdict(list)
     for pipeline, places in scores.pipelines.items():
         if pipeline[0] in STAGES:
-            made = list(_curves(scores, places, headline[str(pipeline[0])], damage))
-            by_stage[str(pipeline[0])].append(made)
+            stage = str(pipeline[0])
+            by_stage[stage].append(list(_curves(scores, places, headline[stage], damage)))
     for stage, pipelines in by_stage.items():
         for group in GROUPS:
             part = scores.questions.part("evidence_source", group)
             if part.places.size:
-                found = [[_among(curve, part) for curve in curves] for curves in pipelines]
-                tables.append_rows("curves", list(_rows(found, part.clusters, group, headline[stage])))
+                mine = [[_among(curve, part) for curve in curves] for curves in pipelines]
+                about = {"metric": headline[stage], "group": group}
+                yield from ({**about, **row} for row in _rows(mine, part.clusters))
 
 
 _PARTS = ("damaged", "lcs_kb", "lcs_gt")
@@ -139,50 +133,35 @@ def _among(curve: _Curve, part: Part) -> _Curve:
     return _Curve(curve.noise, curve.noise_type, curve.places, curve.scores[:, chosen], curve.floors[:, chosen], axes)
 
 
-def _rows(
-    pipelines: Sequence[Sequence[_Curve]], clusters: Clusters, group: str, metric: str
-) -> Iterator[dict[str, Any]]:
+def _rows(pipelines: Sequence[Sequence[_Curve]], clusters: Clusters) -> Iterator[dict[str, Any]]:
     """Yield the summaries of each curve, and of pairs of noises, of systems, and of an engine and a noise."""
     for curve in (curve for curves in pipelines for curve in curves if curve.is_sweep):
-        yield _row(curve, group, metric, "", "critical", _critical(curve, clusters))
+        yield _row(curve, "", "critical", _critical(curve, clusters))
     for axis in SPAN:
         for curves in pipelines:
-            for curve, quantity, found, ends, other in _of_pipeline(curves, axis, clusters):
-                yield _row(curve, group, metric, axis, quantity, found, ends, other)
-        for one, two in combinations(pipelines, 2):
-            yield from _crossings(one, two, clusters, group, metric, axis)
+            yield from _of_pipeline(curves, axis, clusters)
+        for first, second in combinations(pipelines, 2):
+            yield from _crossings(first, second, clusters, axis)
 
 
-_Summary = tuple[_Curve, str, Estimate | Ranged, tuple[float, float], str | None]
-
-
-def _of_pipeline(curves: Sequence[_Curve], axis: str, clusters: Clusters) -> Iterator[_Summary]:
+def _of_pipeline(curves: Sequence[_Curve], axis: str, clusters: Clusters) -> Iterator[dict[str, Any]]:
     """Yield the summaries of one pipeline's curves, of pairs of them, and of its engines beside them."""
     sweeps, span = [curve for curve in curves if curve.is_sweep], SPAN[axis]
-    has_area = set()
+    with_area = []
     for curve in sweeps:
-        for quantity, found, ends in _alone(curve, axis, span, clusters):
-            yield curve, quantity, found, ends, None
-            if quantity == "area" and isinstance(found, Estimate) and not isnan(found.mean):
-                has_area.add(curve.noise)
-    for first, second in combinations([curve for curve in sweeps if curve.noise in has_area], 2):
-        found = curve_difference(first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *span)
-        yield first, "difference", found, span, second.noise
+        x, floors = curve.axes[axis], np.where(np.isnan(curve.floors).all(axis=0), 0.0, curve.floors)
+        mean = curve_area(x, curve.scores, floors, clusters, *span)
+        yield _row(curve, axis, "area", replace(mean, note=_about_area(mean, curve, axis, clusters)), span)
+        yield _row(curve, axis, "slope", slope(x, curve.scores, clusters))
+        yield _row(curve, axis, "r50", curve_r50(x, curve.scores, floors, clusters))
+        with_area += [] if isnan(mean.mean) else [curve]
+    for first, second in combinations(with_area, 2):
+        less = curve_difference(first.axes[axis], first.scores, second.axes[axis], second.scores, clusters, *span)
+        yield _row(first, axis, "difference", less, span, second.noise)
     for engine in (curve for curve in curves if not curve.is_sweep):
         for curve in sweeps:
-            found = equal_score(curve.axes[axis], curve.scores, engine.scores[1], clusters)
-            yield curve, "equal_score", found, (nan, nan), engine.places[1].condition
-
-
-def _alone(
-    curve: _Curve, axis: str, span: tuple[float, float], clusters: Clusters
-) -> Iterator[tuple[str, Estimate | Ranged, tuple[float, float]]]:
-    x, everywhere = curve.axes[axis], (nan, nan)
-    floors = np.where(np.isnan(curve.floors).all(axis=0), 0.0, curve.floors)
-    mean = curve_area(x, curve.scores, floors, clusters, *span)
-    yield "area", replace(mean, note=_about_area(mean, curve, axis, clusters)), span
-    yield "slope", slope(x, curve.scores, clusters), everywhere
-    yield "r50", curve_r50(x, curve.scores, floors, clusters), everywhere
+            equal = equal_score(curve.axes[axis], curve.scores, engine.scores[1], clusters)
+            yield _row(curve, axis, "equal_score", equal, other=engine.places[1].condition)
 
 
 def _critical(curve: _Curve, clusters: Clusters) -> Estimate:
@@ -194,17 +173,14 @@ def _critical(curve: _Curve, clusters: Clusters) -> Estimate:
     return replace(found, mean=wide, low=nan, high=nan, se=nan, interval="")
 
 
-def _crossings(
-    one: Sequence[_Curve], two: Sequence[_Curve], clusters: Clusters, group: str, metric: str, axis: str
-) -> Iterator[dict[str, Any]]:
+def _crossings(one: Sequence[_Curve], two: Sequence[_Curve], clusters: Clusters, axis: str) -> Iterator[dict[str, Any]]:
     others = {curve.noise: curve for curve in two}
-    for curve in one:
-        other = others.get(curve.noise)
-        same = other is not None and [p.condition for p in curve.places] == [p.condition for p in other.places]
-        if other is not None and same and curve.is_sweep:
-            found = crossing(curve.axes[axis], curve.scores, other.scores, clusters)
+    for curve in (curve for curve in one if curve.is_sweep and curve.noise in others):
+        other = others[curve.noise]
+        if [place.condition for place in curve.places] == [place.condition for place in other.places]:
             names = (other.places[0].chunker, other.places[0].retriever, other.places[0].generator)
-            yield _row(curve, group, metric, axis, "crossing", found, other=" / ".join(filter(None, names)))
+            meets = crossing(curve.axes[axis], curve.scores, other.scores, clusters)
+            yield _row(curve, axis, "crossing", meets, other=" / ".join(filter(None, names)))
 
 
 def _about_area(mean: Estimate, curve: _Curve, name: str, clusters: Clusters) -> str:
@@ -228,8 +204,6 @@ def _about_area(mean: Estimate, curve: _Curve, name: str, clusters: Clusters) ->
 
 def _row(
     curve: _Curve,
-    group: str,
-    metric: str,
     axis: str,
     quantity: str,
     value: Estimate | Ranged,
@@ -242,8 +216,6 @@ def _row(
         **{
             name: getattr(place, name) for name in ("stage", "noise", "noise_type", "chunker", "retriever", "generator")
         },
-        "metric": metric,
-        "group": group,
         "axis": axis,
         "quantity": quantity,
         "other": other,

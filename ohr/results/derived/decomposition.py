@@ -1,16 +1,15 @@
 """The loss to noise split by stage: the cost of a noisy index, that of reading noisy text, and their overlap."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ohr.results.question_arrays import Questions
 from ohr.results.run import Run
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable
+from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL, GROUPS
-from ohr.results.tables.table_files import Tables, export_csv
+from ohr.results.tables.table_files import export_csv, write_table
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import Estimate
 from ohr.statistics.intervals import clustered_means, differences
@@ -26,7 +25,6 @@ TABLE = "decomposition"
 CELLS = ("score_clean", "score_noisy_index", "score_noisy_reading", "score_noisy")
 """Quantities that are the mean scores of the four cells."""
 
-_PIPELINE = ("stage", "condition", "chunker", "retriever", "generator")
 _ESTIMATE = ("low", "high", "se", "df", "n", "documents", "note")
 
 
@@ -41,48 +39,29 @@ def derive(folder: Path) -> None:
     index, reading = (
         ScoreTable(run.path("swap_scores"), whole.questions, noisy=noisy) for noisy in ("index", "reading")
     )
-    with Tables(folder, (TABLE,)) as tables:
-        for place in index.places:
-            clean = whole.clean(place)
-            assert clean is not None  # as its texts were swapped with those of the clean cell
-            places = ((whole, clean), (index, place), (reading, place), (whole, place))
-            tables.append_rows(TABLE, _rows(whole.questions, place, [table.read(at) for table, at in places]))
+    write_table(folder, TABLE, (row for place in index.places for row in _rows(place, whole, index, reading)))
     export_csv(folder, TABLE)
 
 
-def _rows(questions: Questions, place: Place, cells: list[CellScores]) -> list[dict[str, Any]]:
-    """Return the quantities of one noisy cell, by metric and group of evidence sources.
-
-    A question counts where all four cells define its score.
-
-    Args:
-        cells: clean; noisy index; noisy reading; noisy.
-    """
-    rows: list[dict[str, Any]] = []
-    about = {name: getattr(place, name) for name in _PIPELINE}
+def _rows(place: Place, whole: ScoreTable, index: ScoreTable, reading: ScoreTable) -> Iterator[dict[str, Any]]:
+    """Yield the quantities of a noisy cell by metric and evidence source, of questions that all four cells score."""
+    clean = whole.clean(place)
+    assert clean is not None  # as its texts were swapped with those of the clean cell
+    cells = [table.read(at) for table, at in ((whole, clean), (index, place), (reading, place), (whole, place))]
     for metric in cells[1].metrics:
         only = [cell.only([metric]) for cell in cells]
         scores = np.concatenate([cell.values for cell in only])
         defined = ~np.isnan(scores).any(axis=0)
         failed = np.any([cell.failed[0] for cell in only], axis=0)
         for group in GROUPS:
-            part = questions.part("evidence_source", group)
+            part = whole.questions.part("evidence_source", group)
             kept = np.flatnonzero(defined[part.places])
             places = part.places[kept]
             found = _quantities(scores[:, places], part.clusters.among(kept)) if kept.size else {}
-            rows += [
-                {
-                    **about,
-                    "metric": metric,
-                    "evidence_source": group,
-                    "quantity": name,
-                    "value": estimate.mean,
-                    "failed": int(failed[places].sum()),
-                    **{column: getattr(estimate, column) for column in _ESTIMATE},
-                }
-                for name, estimate in found.items()
-            ]
-    return rows
+            about = {**place.named, "metric": metric, "evidence_source": group, "failed": int(failed[places].sum())}
+            for name, estimate in found.items():
+                columns = {column: getattr(estimate, column) for column in _ESTIMATE}
+                yield {**about, "quantity": name, "value": estimate.mean, **columns}
 
 
 def _quantities(scores: Floats, clusters: Clusters) -> dict[str, Estimate]:

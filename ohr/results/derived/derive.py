@@ -1,23 +1,38 @@
 """Tables that follow from the measured ones of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ohr.contracts import Aggregate
-from ohr.results.derived.aggregates import write_aggregates
-from ohr.results.derived.curves import write_curves
-from ohr.results.derived.doses import Counts, write_doses
-from ohr.results.derived.effort import write_effort
-from ohr.results.derived.hypotheses import write_hypotheses
-from ohr.results.derived.pairs import silent_cells
-from ohr.results.derived.repair import write_repair
-from ohr.results.derived.repeats import write_repeats
-from ohr.results.derived.summary import write_summary
-from ohr.results.derived.variance import write_variance
+from ohr.results.derived.aggregates import aggregate_rows
+from ohr.results.derived.curves import curve_rows
+from ohr.results.derived.doses import Counts, dose_rows
+from ohr.results.derived.effort import effort_rows
+from ohr.results.derived.hypotheses import hypothesis_rows
+from ohr.results.derived.pairs import ScoredRun
+from ohr.results.derived.repair import repair_rows
+from ohr.results.derived.repeats import repeat_rows
+from ohr.results.derived.summary import summary_rows
+from ohr.results.derived.variance import variance_rows
 from ohr.results.run import Run
-from ohr.results.score_arrays import ScoreTable
 from ohr.results.tables.schema import DERIVED
-from ohr.results.tables.table_files import Tables, export_csv
+from ohr.results.tables.table_files import export_csv, write_table
+
+MadeOf = Callable[[ScoredRun], Iterable[Mapping[str, Any]]]
+"""Yields the rows of a table, each with all of its columns."""
+
+ROWS: Mapping[str, MadeOf] = {
+    "summary": summary_rows,
+    "curves": curve_rows,
+    "variance": variance_rows,
+    "repeats": repeat_rows,
+    "hypotheses": hypothesis_rows,
+    "repair": repair_rows,
+    "effort": effort_rows,
+}
+"""The rows of each table that follows from a run alone; those of `effort` from its summary, too."""
 
 
 def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggregate] = ()) -> list[str]:
@@ -34,19 +49,12 @@ def derive(folder: Path, counts: Mapping[str, Counts], aggregates: Sequence[Aggr
     Raises:
         DataError: a table cannot be read or written.
     """
-    run = Run(folder)
-    scores, choices, silent = ScoreTable.of(run), run.choices, silent_cells(run)
-    with Tables(folder, DERIVED[:-1]) as tables:
-        write_doses(scores, folder / "pages.parquet", counts, tables, "doses")
-        write_summary(scores, silent, choices, tables)
-        faults = write_aggregates(scores, aggregates, tables)
-        write_curves(scores, choices.headline, tables)
-        write_variance(scores, choices.headline, tables)
-        write_repeats(scores, choices.headline, choices.repeats, tables)
-        write_hypotheses(scores, silent, choices, tables)
-        write_repair(scores, choices, tables)
-    with Tables(folder, DERIVED[-1:]) as tables:  # it reads the summary
-        write_effort(run, choices.headline, tables)
+    run, faults = ScoredRun(Run(folder)), dict[str, None]()
+    further: dict[str, MadeOf] = {
+        "doses": lambda run: dose_rows(run.scores, folder / "pages.parquet", counts),
+        "aggregates": partial(aggregate_rows, aggregates=aggregates, faults=faults),
+    }
     for table in DERIVED:
+        write_table(folder, table, {**ROWS, **further}[table](run))
         export_csv(folder, table)
-    return faults
+    return list(faults)

@@ -1,17 +1,16 @@
 """The table of doses: how noisy each knowledge base of a run is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ohr.metrics.dose import PAGE_PARTS, QUESTION_PARTS, Dose, Floats, aggregated, mean_dose
-from ohr.results.question_arrays import Part
-from ohr.results.score_arrays import CellScores, ScoreTable
+from ohr.results.score_arrays import CellScores, Part, ScoreTable
 from ohr.results.tables.read_table import read_columns
 from ohr.results.tables.schema import STATISTICS
-from ohr.results.tables.table_files import Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +28,6 @@ class Counts:
     failed_pages: int = 0
 
 
-# --- doses ------------------------------------------------------------------------------------------------
-
-
 def level_dose(cell: CellScores, part: Part) -> Dose:
     """Return the dose of a level for some of the questions: the mean over its replicates, without that of its pages."""
     draws, pages = cell.only(QUESTION_PARTS).draws.transpose(1, 0, 2), dict.fromkeys(PAGE_PARTS, np.empty(0))
@@ -40,36 +36,24 @@ def level_dose(cell: CellScores, part: Part) -> Dose:
     )
 
 
-def write_doses(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts], tables: Tables, table: str) -> None:
-    """Append the dose of every knowledge base to a table, in the order of the scores.
+def dose_rows(scores: ScoreTable, pages: Path, counts: Mapping[str, Counts]) -> Iterator[dict[str, Any]]:
+    """Yield the dose of every knowledge base, in the order of the scores.
 
     Args:
         scores: with those of stage `page`.
         pages: the table of the knowledge bases' pages.
         counts: by the name of the knowledge base.
-        tables: to append to.
-        table: `doses`, or `attribution_doses`.
     """
-    rows = []
     for place in scores.of_stage("page"):
         draws = scores.read(place).only(QUESTION_PARTS).draws.transpose(1, 0, 2)
         for draw, (base, replicate) in zip(draws, scores.bases(place), strict=True):
             seen = _pages(pages, base)
             words, counted = int(np.nansum(seen.pop("words"))), counts.get(base, Counts())
-            about = {name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")}
             draw = np.where(scores.questions.counted, draw, np.nan)  # as in every mean
             made = asdict(aggregated(dict(zip(QUESTION_PARTS, draw, strict=True)), seen))
-            density = 100 * counted.edits / words if words else 0.0
-            row = {
-                "kb": base,
-                **about,
-                "replicate": replicate,
-                **made,
-                **asdict(counted),
-                "edits_per_100_words": density,
-            }
-            rows.append(row)
-    tables.append_rows(table, rows)
+            made |= {"edits_per_100_words": 100 * counted.edits / words if words else 0.0, **asdict(counted)}
+            about = {name: getattr(place, name) for name in ("condition", "noise", "knob", "knob_value")}
+            yield {"kb": base, "replicate": replicate, **about, **made}
 
 
 def _pages(pages: Path, kb: str) -> dict[str, Floats]:

@@ -1,38 +1,32 @@
 """The table `effort`: the calls, tokens and seconds of a question, beside its score."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 from ohr.contracts.system import SPLIT
+from ohr.results.derived.pairs import ScoredRun
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 from ohr.results.tables.read_table import plain
-from ohr.results.tables.schema import CELL
-from ohr.results.tables.table_files import Tables
+from ohr.results.tables.schema import CELL, CELL_NAME
 
 if TYPE_CHECKING:
     import pyarrow
 
 SUMS = ("calls", "searches", "turns", "images", "pages_shown", "tokens_in", "tokens_out", "seconds", *SPLIT)
 """Columns of `answers` whose means over the questions that were answered are an effort."""
-_PLACE = ("stage", "condition", "chunker", "retriever", "generator")
 
 
-def write_effort(run: Run, headline: Mapping[str, str], tables: Tables) -> None:
-    """Append the rows of `effort`: one for each cell with answers.
-
-    Args:
-        run: to read.
-        headline: stage to the metric whose mean is the score.
-        tables: to append to.
-    """
+def effort_rows(scored: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `effort`: one for each cell with answers, from these and the summary."""
+    run, headline = scored.run, scored.choices.headline
     if not run.has("answers"):
         return
-    answers = plain(run.table("answers", [*_PLACE, *SUMS, "error", "end"]))
+    answers = plain(run.table("answers", [*CELL_NAME, *SUMS, "error", "end"]))
     scores = {
-        tuple(row[name] for name in _PLACE): row
+        tuple(row[name] for name in CELL_NAME): row
         for row in run.rows("summary", by="evidence_source", group=ALL)
         if row["metric"] == headline.get(row["stage"])
     }
@@ -44,57 +38,43 @@ def write_effort(run: Run, headline: Mapping[str, str], tables: Tables) -> None:
         row = {name: score[name] for name in CELL} | found
         row |= {"shared_tokens": of_all[0] / row["n"], "shared_seconds": of_all[1] / row["n"]}
         row |= {"metric": score["metric"], "score": score["mean"], "low": score["low"], "high": score["high"]}
-        tables.append_rows("effort", [row])
-
-
-def _stated(answers: "pyarrow.Table") -> "pyarrow.Table":
-    """Leave out the tokens of replies that state none: 0 would count as nothing spent."""
-    import pyarrow.compute as pc
-
-    both = ("tokens_in", "tokens_out")
-    silent = pc.and_(*(pc.equal(answers[name], 0) for name in both))
-    for name in both:
-        answers = answers.set_column(
-            answers.schema.get_field_index(name), name, pc.if_else(silent, None, answers[name])
-        )
-    return answers
+        yield row
 
 
 def _means(answers: "pyarrow.Table") -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return the mean efforts of each cell, over all its draws; a question that failed has none."""
+    """Return the mean efforts of each cell, over all its draws; a question that failed has none.
+
+    Nor have replies tokens that state none: 0 would count as nothing spent.
+    """
     import pyarrow.compute as pc
 
-    whole = answers.append_column("failed", pc.is_valid(answers["error"]))
-    whole = whole.append_column("answered", pc.fill_null(pc.equal(answers["end"], "answered"), True))
-    counts = whole.group_by(list(_PLACE)).aggregate([([], "count_all"), ("failed", "sum")]).to_pylist()
-    done = _stated(whole.filter(pc.invert(whole["failed"])))
-    means = done.group_by(list(_PLACE)).aggregate([*((name, "mean") for name in SUMS), ("answered", "mean")])
-    by_place = {tuple(row[name] for name in _PLACE): row for row in means.to_pylist()}
-    found = {}
-    for row in counts:
-        place = tuple(row[name] for name in _PLACE)
-        mean = by_place.get(place, {})
-        values = {name: mean.get(f"{name}_mean") for name in (*SUMS, "answered")}
-        found[place] = {
+    failed = pc.is_valid(answers["error"])
+    silent = pc.or_(failed, pc.and_(*(pc.equal(answers[name], 0) for name in ("tokens_in", "tokens_out"))))
+    whole = answers.select(CELL_NAME).append_column("failed", failed)
+    for name in SUMS:
+        left_out = silent if name.startswith("tokens") else failed
+        whole = whole.append_column(name, pc.if_else(left_out, None, answers[name]))
+    answered = pc.fill_null(pc.equal(answers["end"], "answered"), True)
+    whole = whole.append_column("answered", pc.if_else(failed, None, answered))
+    names = (*SUMS, "answered")
+    grouped = whole.group_by(list(CELL_NAME), use_threads=False).aggregate(
+        [([], "count_all"), ("failed", "sum"), *((name, "mean") for name in names)]
+    )
+    return {
+        tuple(row[name] for name in CELL_NAME): {
             "n": row["count_all"],
             "failed": row["failed_sum"],
-            **{name: nan if value is None else float(value) for name, value in values.items()},
+            **{name: nan if (mean := row[f"{name}_mean"]) is None else float(mean) for name in names},
         }
-    return found
+        for row in grouped.to_pylist()
+    }
 
 
 def _shared(run: Run) -> dict[tuple[Any, ...], tuple[float, float]]:
     """Sum the tokens and seconds of the different shared calls of each agent, such as summaries of pages."""
-    if not run.has("steps"):
-        return {}
-    columns = ["condition", "kb", "chunker", "agent", "role", "query", "pages", "attempt", "seconds"]
-    steps = run.table("steps", [*columns, "tokens_in", "tokens_out"], shared=True).to_pylist()
-    different = {}
-    for step in steps:
-        place = (step["condition"], step["chunker"], step["agent"])
-        different[*place, step["kb"], step["role"], step["query"], tuple(step["pages"]), step["attempt"]] = place, step
     sums: dict[tuple[Any, ...], tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
-    for place, step in different.values():
+    for step in run.different_steps(["tokens_in", "tokens_out", "seconds"], shared=True):
+        place = step["condition"], step["chunker"], step["agent"]
         tokens, seconds = sums[place]
         sums[place] = tokens + step["tokens_in"] + step["tokens_out"], seconds + step["seconds"]
-    return dict(sums)
+    return sums

@@ -54,7 +54,11 @@ def frame(run: Run, table: str, library: Library = "pandas", **equal: Any) -> An
     made = tidy(run, table, **equal)
     if library == "arrow":
         return made
-    return _pandas(made) if library == "pandas" else _polars(made)
+    if library == "pandas":
+        return _pandas(made)
+    import polars
+
+    return polars.from_arrow(made)
 
 
 def tidy(run: Run, table: str, **equal: Any) -> "pyarrow.Table":
@@ -68,7 +72,8 @@ def tidy(run: Run, table: str, **equal: Any) -> "pyarrow.Table":
         hint = "Write `measure: [dose, pages]` in the spec" if table == STATISTICS else choices(table, tables)
         raise DataError(f"{run.folder}: has no table {table!r}. {hint}")
     if table in (LOSSES, COSTS):
-        read, found = {}, _losses(run) if table == LOSSES else _made(Cost, read_costs(run))
+        losses = (loss for group in GROUPS for loss in read_losses(run, group, every_metric=True))
+        read, found = {}, _made(Loss, list(losses)) if table == LOSSES else _made(Cost, read_costs(run))
     else:
         known = names_of(run.path(table))
         read = {name: value for name, value in equal.items() if name in known}
@@ -85,13 +90,7 @@ def tables_of(run: Run) -> list[str]:
     return sorted([*(path.stem for path in run.folder.glob("*.parquet")), *derived])
 
 
-def _losses(run: Run) -> "pyarrow.Table":
-    """Make a table of the paired losses: a row per condition, pipeline, metric and evidence source."""
-    return _made(Loss, [loss for group in GROUPS for loss in read_losses(run, group, every_metric=True)])
-
-
 def _made(kind: type[Loss | Cost], rows: Sequence[Loss | Cost]) -> "pyarrow.Table":
-    """Make a table of rows of one kind."""
     import pyarrow
 
     kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
@@ -125,7 +124,6 @@ def _with_dose(run: Run, found: "pyarrow.Table") -> "pyarrow.Table":
 
 
 def _mapped(column: Any, function: Any, kind: Any) -> Any:
-    """Map a column of few different texts."""
     import pyarrow
 
     whole = column.combine_chunks().dictionary_encode() if column.type.equals(pyarrow.string()) else column
@@ -179,9 +177,3 @@ def _pandas(found: "pyarrow.Table") -> Any:
         if column.type in nullable and column.null_count:
             made[name] = pandas.array(column.to_pylist(), dtype=nullable[column.type])
     return made
-
-
-def _polars(found: "pyarrow.Table") -> Any:
-    import polars
-
-    return polars.from_arrow(found)

@@ -1,38 +1,29 @@
 """The table of hypotheses: comparisons that the spec wrote down before the run, judged as one family."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping
 from math import isnan
 from typing import Any
 
 import numpy as np
 
-from ohr.results.derived.pairs import FAILED, cell_of, paired, verdict
+from ohr.results.derived.pairs import FAILED, ScoredRun, cell_of, paired, verdict
 from ohr.results.folder.manifest_choices import Choices
 from ohr.results.score_arrays import Floats, Place, ScoreTable
-from ohr.results.tables.table_files import Tables
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, family
 
 _PARTS = ("chunker", "retriever", "generator")
 
 
-def write_hypotheses(scores: ScoreTable, silent: Set[tuple[Any, ...]], choices: Choices, tables: Tables) -> None:
-    """Append the rows of `hypotheses`, in the order of the spec.
-
-    Args:
-        scores: of the run.
-        silent: its cells without answers.
-        choices: of its spec.
-        tables: to append to.
-    """
-    found = [_sides(scores, wanted, choices) for wanted in choices.hypotheses]
+def hypothesis_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `hypotheses`, in the order of the spec."""
+    choices = run.choices
+    found = [_sides(run.scores, wanted, choices) for wanted in choices.hypotheses]
     judged = family([member for *_, member in found])
-    rows = []
     for wanted, (places, failed, member), (alone, p, shown) in zip(choices.hypotheses, found, judged, strict=True):
-        word = verdict(alone, failed, answered=cell_of(places[0]) not in silent)
+        word = verdict(alone, failed, answered=cell_of(places[0]) not in run.silent)
         about = {"pairs_failed": failed, "margin": member[2], "verdict": word, "p_holm": p}
-        rows.append({**_row(wanted, places[1], choices, alone), **about, "held": _held(wanted, alone, word, shown)})
-    tables.append_rows("hypotheses", rows)
+        yield {**_row(wanted, places[1], choices, alone), **about, "held": _held(wanted, alone, word, shown)}
 
 
 def _sides(

@@ -1,12 +1,12 @@
-"""The cost block of a run: each condition's loss against the clean text, paired on questions."""
+"""Losses of a run's conditions against the clean text, and points on its curves, read from its summary."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import nan
 from typing import Any, TypeVar
 
 from ohr.results.derived.pairs import FAILED
-from ohr.results.derived.points import Point
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
 from ohr.statistics.comparison import holm, holm_ends
@@ -103,17 +103,8 @@ _FAMILY = ("stage", "metric", "chunker", "retriever", "generator")
 """Columns that comparisons share which are judged together: a reader who asks what conditions cost a pipeline does not
 pay for the other pipelines of the run."""
 
-Scored = TypeVar("Scored", Loss, Point)
-
-_COLUMNS = (
-    "stage", "condition", "noise", "knob_value", "noise_type", "chunker", "retriever", "generator", "metric", "group",
-    "clean_mean", "lost", "lost_low", "lost_high", "lost_inner_low", "lost_inner_high", "lost_p", "lost_detectable",
-    "lost_wide_low", "lost_wide_high", "comparisons", "verdict", "pairs", "pairs_failed", "changed_documents",
-    "questions_lost", "questions_gained", "n", "undefined", "failed", "documents", "note",
-)  # fmt: skip
-
-
-_OF_LOSS = ("low", "high", "inner_low", "inner_high", "p", "p_holm", "wide_low", "wide_high", "detectable")
+_COMPUTED = ("mean", "p_holm", "left_out")
+"""Fields of a loss that are in no column of the summary."""
 
 
 def read_losses(run: Run, group: str = ALL, *, every_metric: bool = False) -> list[Loss]:
@@ -128,42 +119,22 @@ def read_losses(run: Run, group: str = ALL, *, every_metric: bool = False) -> li
         DataError: the summary is missing or damaged.
     """
     shown = run.shown_metrics
-    rows = run.once(run.rows("summary", _COLUMNS, by="evidence_source", group=group))
+    columns = _columns(Loss)
+    names = [*(column for column in columns.values() if column not in _COMPUTED), "n", "undefined"]
+    rows = run.once(run.rows("summary", names, by="evidence_source", group=group))
     compared = [row for row in rows if row["stage"] in STAGES and row["pairs"]]
     chosen = [row for row in compared if every_metric or row["metric"] in shown[row["stage"]]]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in chosen:
         families[tuple(row[name] for name in _FAMILY)].append(row)
     for members in families.values():
-        among = members[0]["comparisons"]
-        for row, p in zip(members, holm([row["lost_p"] for row in members], among), strict=True):
-            row["lost_p_holm"] = p
-    losses = [_loss(row) for row in chosen]
+        adjusted = holm([row["lost_p"] for row in members], members[0]["comparisons"])
+        for row, p in zip(members, adjusted, strict=True):
+            wide = holm_ends(row["lost_wide_low"], row["lost_wide_high"], shown=p <= ALPHA)
+            row |= {"p_holm": p, "lost_wide_low": wide[0], "lost_wide_high": wide[1]}
+            row |= {"mean": row["clean_mean"] - row["lost"], "left_out": row["n"] + row["undefined"] - row["pairs"]}
+    losses = [Loss(**_values(row, columns)) for row in chosen]
     return sorted(losses, key=lambda loss: (STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))
-
-
-def distinctive(scores: Sequence[Scored]) -> list[Scored]:
-    """Return losses or points without the names of chunkers and generators where there is only one: for people."""
-    lone = [part for part in ("chunker", "generator") if len({getattr(score, part) for score in scores} - {""}) == 1]
-    unnamed: dict[str, Any] = dict.fromkeys(lone, "")
-    return [replace(score, **unnamed) for score in scores]
-
-
-def _loss(row: Mapping[str, Any]) -> Loss:
-    known = {
-        **row,
-        "level": row["knob_value"],
-        "among": row["comparisons"],
-        "mean": row["clean_mean"] - row["lost"],
-        "clean": row["clean_mean"],
-    }
-    known["left_out"] = row["n"] + row["undefined"] - row["pairs"]
-    known |= {name: row[f"lost_{name}"] for name in _OF_LOSS}
-    ends = holm_ends(known["wide_low"], known["wide_high"], shown=known["p_holm"] <= ALPHA)
-    known["wide_low"], known["wide_high"] = ends
-    found: dict[str, Any] = {field.name: known[field.name] for field in fields(Loss)}
-    whole: dict[str, Any] = {name: "" if value is None else value for name, value in found.items()}
-    return Loss(**whole)
 
 
 def left_out(run: Run) -> int:
@@ -173,3 +144,99 @@ def left_out(run: Run) -> int:
         DataError: the table of questions is missing or damaged.
     """
     return sum(not row["clean_text"] for row in run.rows("questions", ["clean_text"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One level of noise through one pipeline, for one group of evidence sources.
+
+    Args:
+        noise: name of the entry in the spec; its levels make a curve.
+        level: the value of the knob, "" where there is no noise.
+        r_noise: of all questions, as is `evidence_loss`, whatever the group.
+        chunker: "" where the stage has none, as are the other parts.
+        low: of the 95% interval over documents; nan where there are too few documents.
+        n: questions in the mean.
+        condition: the level of the noise, whatever the replicate.
+        group: of evidence sources.
+        floor: nan where there is none, as is `ceiling`.
+        df: degrees of freedom of the interval.
+        interval: how it was made, as in `ohr.statistics.estimate.Estimate`.
+    """
+
+    noise: str
+    level: str
+    r_noise: float
+    evidence_loss: float
+    stage: str
+    metric: str
+    chunker: str
+    retriever: str
+    generator: str
+    mean: float
+    low: float
+    high: float
+    n: int
+    documents: int
+    failed: int
+    note: str
+    condition: str = ""
+    noise_type: str = "none"
+    group: str = ALL
+    floor: float = nan
+    ceiling: float = nan
+    df: float = nan
+    interval: str = ""
+
+
+def read_points(run: Run, **equal: str) -> list[Point]:
+    """Read the points of the stages that a spec evaluates, in the order of the summary.
+
+    Args:
+        run: to read.
+        equal: column of the summary to the value that it must have, such as `group="all"`.
+
+    Raises:
+        DataError: the summary is missing or damaged.
+    """
+    columns = _columns(Point)
+    rows = run.once(run.rows("summary", list(columns.values()), by="evidence_source", **equal))
+    return [Point(**_values(row, columns)) for row in rows if row["stage"] in STAGES]
+
+
+_OF_LOSS = ("low", "high", "inner_low", "inner_high", "p", "wide_low", "wide_high", "detectable")
+_NAMES: Mapping[type, Mapping[str, str]] = {
+    Loss: {"level": "knob_value", "clean": "clean_mean", "among": "comparisons", **{n: f"lost_{n}" for n in _OF_LOSS}},
+    Point: {"level": "knob_value", "r_noise": "kb_r_noise", "evidence_loss": "kb_evidence_loss"},
+}
+"""Fields whose column in the summary has another name."""
+
+
+def _columns(kind: type[Loss | Point]) -> dict[str, str]:
+    return {field.name: _NAMES[kind].get(field.name, field.name) for field in fields(kind)}
+
+
+def _values(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    return {name: "" if row[column] is None else row[column] for name, column in columns.items()}
+
+
+def has_sweep(conditions: Iterable[tuple[str, str]]) -> bool:
+    """Report whether any noise has several levels: its conditions are a curve, not a list of engines.
+
+    Args:
+        conditions: noise and condition of each point, without conditions that were only repeated.
+    """
+    levels: dict[str, set[str]] = defaultdict(set)
+    for noise, condition in conditions:
+        levels[noise].add(condition)
+    return any(len(held) > 1 for held in levels.values())
+
+
+Scored = TypeVar("Scored", Loss, Point)
+
+
+def distinctive(scores: Sequence[Scored]) -> list[Scored]:
+    """Return losses or points without the names of chunkers and generators where there is only one: for people."""
+    lone = [part for part in ("chunker", "generator") if len({getattr(score, part) for score in scores} - {""}) == 1]
+    unnamed: dict[str, Any] = dict.fromkeys(lone, "")
+    return [replace(score, **unnamed) for score in scores]

@@ -10,8 +10,7 @@ from math import nan
 
 import numpy as np
 
-from ohr.results.question_arrays import Part, Questions
-from ohr.results.score_arrays import CellScores
+from ohr.results.score_arrays import CellScores, Part, Questions
 from ohr.results.tables.groups import ALL
 from ohr.statistics.estimate import Estimate
 from ohr.statistics.intervals import clustered_means

@@ -64,7 +64,7 @@ class PageRepair:
 def read_page_repairs(run: Run) -> list[PageRepair]:
     """Compare each condition that has repairs with the same condition without them; nothing in a run without repairs.
 
-    All comparisons are one family.
+    All comparisons of a pipeline are one family.
 
     Raises:
         DataError: a table is missing or damaged.
@@ -91,8 +91,12 @@ def read_page_repairs(run: Run) -> list[PageRepair]:
                 if key and key not in candidates and one and two:
                     candidates[key] = _candidate(scores, one, two, metric, part.places)
             asked.append((about, place, metric, keys))
-    kept = {key: candidate for key, candidate in candidates.items() if candidate.values.size}
-    pairs = dict(zip(kept, judged(list(kept.values()), part.clusters, run.choices.margin), strict=True))
+    families: dict[Any, dict[tuple[Any, ...], Candidate]] = {}
+    for key, candidate in candidates.items():
+        families.setdefault(key[0], {})[key] = candidate
+    pairs: dict[tuple[Any, ...], Pair] = {}
+    for members in families.values():
+        pairs |= zip(members, judged(list(members.values()), part.clusters, run.choices.margin), strict=True)
     efforts, rows = _efforts(run), []
     for about, place, metric, keys in asked:
         costs, back, price = (pairs.get(key) if key else None for key in keys)

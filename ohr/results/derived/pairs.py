@@ -1,14 +1,18 @@
 """Pairs of scores: which questions are compared, and whether too many of them failed for a verdict."""
 
-from collections.abc import Set
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
 from math import nan
 from typing import Any
 
 import numpy as np
 
+from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
 from ohr.results.run import Run
-from ohr.results.score_arrays import Flags, Floats, Place
+from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
+from ohr.results.tables.groups import STAGES
 from ohr.results.tables.read_table import plain
+from ohr.results.tables.schema import CELL_NAME
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison
 from ohr.statistics.intervals import clustered_means
@@ -25,7 +29,28 @@ LOW = 5
 """Margins above its floor below which a score is low: where it is also not shown to be one margin above it, what a
 comparison leaves open, or calls the same, says nothing of noise. A judgment, that of `repair` with a bound added."""
 
-_CELL = ("stage", "condition", "chunker", "retriever", "generator")
+
+class ScoredRun:
+    """A run with its scores as arrays: what the rows of derived tables are made of."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.choices = run, run.choices
+
+    @cached_property
+    def scores(self) -> ScoreTable:
+        """Its table of scores."""
+        return ScoreTable.of(self.run)
+
+    @cached_property
+    def silent(self) -> Set[tuple[Any, ...]]:
+        """Its cells without answers."""
+        return silent_cells(self.run)
+
+    def headlines(self) -> Iterator[tuple[Place, str]]:
+        """Yield the cells of the stages that a spec evaluates, each with the stage's headline metric."""
+        for place in self.scores.places:
+            if place.stage in STAGES:
+                yield place, self.choices.headline[place.stage]
 
 
 def paired(*sides: Floats) -> Floats:
@@ -70,13 +95,50 @@ def silent_cells(run: Run) -> Set[tuple[Any, ...]]:
 
     if not run.has("answers"):
         return frozenset()
-    answers = plain(run.table("answers", [*_CELL, "answer", "error"]))
+    answers = plain(run.table("answers", [*CELL_NAME, "answer", "error"]))
     has_text = pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0)
     answered = pc.fill_null(pc.or_(pc.is_valid(answers["error"]), has_text), False)
-    shares = answers.append_column("answered", answered).group_by(list(_CELL)).aggregate([("answered", "mean")])
-    return {tuple(row[n] for n in _CELL) for row in shares.to_pylist() if row["answered_mean"] < FEWEST_ANSWERED}
+    shares = answers.append_column("answered", answered).group_by(list(CELL_NAME)).aggregate([("answered", "mean")])
+    return {tuple(row[n] for n in CELL_NAME) for row in shares.to_pylist() if row["answered_mean"] < FEWEST_ANSWERED}
 
 
 def cell_of(place: Place | None) -> tuple[Any, ...]:
     """Return the name of a cell: its stage, condition, chunker, retriever and generator."""
-    return tuple(getattr(place, name) for name in _CELL) if place else ()
+    return tuple(place.named.values()) if place else ()
+
+
+def floors_and_ceilings(scores: ScoreTable, place: Place, metrics: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return the scores whose means are the floors and the ceilings of a cell, (metrics, questions) each.
+
+    The floor of a retrieval is a metric of its own, and its ceiling what the clean text gives. The floor of answers is
+    the best of those without a document: chosen once for all questions, as the best of each group would fit noise, and
+    be above what anyone could score.
+
+    Args:
+        scores: of the run.
+        place: the cell.
+        metrics: of which to return them.
+
+    Edge cases: nan where there is none.
+    """
+    undefined = np.full((len(metrics), len(scores.questions.ids)), nan)
+    if place.stage == "retrieval":
+        clean = scores.clean(place)
+        ceiling = undefined if clean is None else scores.read(clean).only(metrics).values
+        return scores.read(place).only([f"{metric}_floor" for metric in metrics]).values, ceiling
+    if place.stage not in STAGES:
+        return undefined, undefined
+    asked = [other for g in (place.generator, None) for other in scores.pipelines.get(("reference", None, None, g), ())]
+    known = {other.condition: scores.read(other).only(metrics).values for other in asked}
+    floors = [known[name] for name in (*FLOORS, CONSTANT) if name in known]
+    floor = _best(floors, scores.questions.counted, undefined)
+    return floor, next((known[name] for name in CEILINGS if name in known), undefined)
+
+
+def _best(floors: Sequence[Floats], counted: Flags, undefined: Floats) -> Floats:
+    """Return, for each metric, the floor that is best over all questions."""
+    if not floors:
+        return undefined
+    means = np.stack([over_draws(floor[:, counted].T) for floor in floors])
+    chosen = np.where(np.isnan(means), -np.inf, means).argmax(axis=0)
+    return np.stack([floors[floor][row] for row, floor in enumerate(chosen)])

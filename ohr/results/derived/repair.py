@@ -11,43 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.derived.pairs import MOST_FAILED, paired
-from ohr.results.derived.references import floors_and_ceilings
-from ohr.results.folder.manifest_choices import Choices
+from ohr.results.derived.pairs import MOST_FAILED, ScoredRun, floors_and_ceilings, paired
 from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL
-from ohr.results.tables.table_files import Tables
 from ohr.statistics.derived import against_zero, of_means
 from ohr.statistics.estimate import Estimate
 
-TABLE = "repair"
 _FAILED = "too much failed"
 
 
-def write_repair(scores: ScoreTable, choices: Choices, tables: Tables) -> None:
-    """Append the rows of `repair`: for each noisy condition, an agent beside each single search.
-
-    Args:
-        scores: of the run.
-        choices: of its spec.
-        tables: to append to.
-    """
+def repair_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `repair`: for each noisy condition, an agent beside each single search."""
+    scores, choices = run.scores, run.choices
     metric, places = choices.headline.get("overall", ""), scores.of_stage("overall") if choices.agents else []
     single = [place for place in places if place.generator not in choices.agents]
     for place in places:
         if place.generator is not None and place.generator in choices.agents and place.noise_type != "none":
             others = [other for other in single if other.condition == place.condition]
-            rows = list(_rows(scores, place, others, metric, choices.margin))
-            if place.condition in choices.text_alone and "image" in choices.agents[place.generator]:
-                # it looks at clean images: it repairs nothing
-                rows = [{**row, "verdict": "looks past it"} if row["note"] != _FAILED else row for row in rows]
-            tables.append_rows(TABLE, rows)
+            # it looks at clean images: it repairs nothing
+            looks_past = place.condition in choices.text_alone and "image" in choices.agents[place.generator]
+            for row in _rows(scores, place, others, metric, choices.margin):
+                yield {**row, "verdict": "looks past it"} if looks_past and row["note"] != _FAILED else row
 
 
 def _rows(
     scores: ScoreTable, place: Place, others: Sequence[Place], metric: str, margin: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield an agent's cell beside each cell of a single search under the same condition."""
     mine = _sides(scores, place, metric)
     for other in others if mine is not None else ():
         theirs = _sides(scores, other, metric)
@@ -74,16 +63,8 @@ def _sides(scores: ScoreTable, place: Place, metric: str) -> tuple[Floats, Float
     return before, after, np.nan_to_num(floor)
 
 
-def _lost(m: Floats) -> Any:
-    return m[0] - m[1]
-
-
 def _above(m: Floats) -> Any:
     return m[0] - m[2]
-
-
-def _more_retained(m: Floats) -> Any:
-    return _retained(m[:3]) - _retained(m[3:])
 
 
 def _retained(m: Floats) -> Any:
@@ -92,8 +73,8 @@ def _retained(m: Floats) -> Any:
 
 
 _QUANTITIES: Mapping[str, Callable[[Floats], Any]] = {
-    "lost_agent": lambda m: _lost(m[:3]),
-    "lost_single": lambda m: _lost(m[3:]),
+    "lost_agent": lambda m: m[0] - m[1],
+    "lost_single": lambda m: m[3] - m[4],
     "retained_agent": lambda m: _retained(m[:3]),
     "retained_single": lambda m: _retained(m[3:]),
     "above_agent": lambda m: _above(m[:3]),
@@ -108,7 +89,7 @@ def _row(scores: ScoreTable, place: Place, other: Place, metric: str, sides: Flo
     part = scores.questions.part("evidence_source", ALL)
     held = paired(*(side[part.places] for side in sides))
     made = of_means(held, part.clusters, _QUANTITIES)
-    more = against_zero(held, part.clusters, _more_retained)
+    more = against_zero(held, part.clusters, lambda m: _retained(m[:3]) - _retained(m[3:]))
     verdict, note = _verdict(made, more, margin)
     return {
         **{name: getattr(place, name) for name in ("condition", "noise", "noise_type", "knob_value")},

@@ -52,7 +52,7 @@ def read_spending(run: Run) -> list[Spending]:
         place = (payee.use, payee.label(prices), payee.role)
         known = sums.setdefault(place, {"payee": payee, **dict.fromkeys(_COUNTS, 0)})
         known |= {name: known[name] + row[name] for name in _COUNTS}
-    return [_spending(*place, found.pop("payee"), found, prices) for place, found in sums.items()]
+    return [Spending(*place, **_money(**about, prices=prices)) for place, about in sums.items()]
 
 
 def usage(run: Run) -> Iterable[tuple[Payee, Mapping[str, int]]]:
@@ -73,20 +73,12 @@ def usage(run: Run) -> Iterable[tuple[Payee, Mapping[str, int]]]:
         raise DataError(f"{run.folder}: `usage` of the manifest is not as ohr writes it; run the spec again") from None
 
 
-def _spending(
-    use: str, label: str, role: str, payee: Payee, counts: Mapping[str, int], prices: Mapping[str, Price]
-) -> Spending:
-    is_counted = not counts["uncounted"]
-    return Spending(
-        use,
-        label,
-        role,
-        counts["count"],
-        counts["uncounted"],
-        counts["tokens_in"],
-        counts["tokens_out"],
-        payee.money(prices, counts["count"], counts["tokens_in"], counts["tokens_out"], counted=is_counted),
-        counts["new"],
-        payee.money(prices, counts["new"], counts["new_in"], counts["new_out"], counted=is_counted),
-        payee.price(prices) is not None,
-    )
+def _money(payee: Payee, prices: Mapping[str, Price], new_in: int, new_out: int, **counts: int) -> dict[str, Any]:
+    """Return the counts of a payee with the money that they come to."""
+    counted = not counts["uncounted"]
+    return {
+        **counts,
+        "money": payee.money(prices, counts["count"], counts["tokens_in"], counts["tokens_out"], counted=counted),
+        "new_money": payee.money(prices, counts["new"], new_in, new_out, counted=counted),
+        "has_price": payee.price(prices) is not None,
+    }

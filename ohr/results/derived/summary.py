@@ -10,13 +10,10 @@ import numpy as np
 
 from ohr.metrics.dose import Dose
 from ohr.results.derived.doses import level_dose
-from ohr.results.derived.pairs import cell_of, near_floor, paired, verdict
-from ohr.results.derived.references import floors_and_ceilings
-from ohr.results.folder.manifest_choices import Choices
-from ohr.results.question_arrays import Part, Questions
-from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
+from ohr.results.derived.pairs import ScoredRun, cell_of, floors_and_ceilings, near_floor, paired, verdict
+from ohr.results.score_arrays import Flags, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables.groups import ALL, GROUPS, STAGES, TRAITS
-from ohr.results.tables.table_files import Tables
+from ohr.results.tables.schema import column_kinds
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.comparison import Comparison, comparisons
 from ohr.statistics.derived import macro_means
@@ -27,43 +24,18 @@ _ROWS = 100  # rows of a sheet at most, each with a row of the summary per group
 _NUMBERS = 1 << 18  # scores of a sheet at most: a few megabytes, however many questions there are
 
 
-def write_summary(scores: ScoreTable, silent: Set[tuple[Any, ...]], choices: Choices, tables: Tables) -> None:
-    """Append the rows of `summary`.
-
-    Args:
-        scores: of the run.
-        silent: its cells without answers.
-        choices: of its spec.
-        tables: to append to.
-    """
-    family = _Family(
-        choices.margin, Counter(place.pipeline for place in scores.places if _is_compared(scores, place, choices))
-    )
+def summary_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `summary`, cell by cell."""
+    scores, choices = run.scores, run.choices
+    compared = (place for place in scores.places if scores.reference(place) not in (None, place))
+    sizes = Counter(place.pipeline for place in compared if place.condition not in choices.repeats)
     parts = {group: scores.questions.part("evidence_source", group) for group in GROUPS}
     doses = {
         place.condition: {group: level_dose(scores.read(place), part) for group, part in parts.items()}
         for place in scores.of_stage("page")
     }
-    for sheet in _sheets(scores, silent):
-        tables.append_rows("summary", _summary(sheet, scores.questions, doses, family))
-
-
-@dataclass(frozen=True, slots=True)
-class _Family:
-    """How losses are judged.
-
-    Args:
-        margin: difference of a score that matters.
-        sizes: comparisons with the clean text of each pipeline at each stage, which are judged together.
-    """
-
-    margin: float
-    sizes: Mapping[tuple[str | None, ...], int]
-
-
-def _is_compared(scores: ScoreTable, place: Place, choices: Choices) -> bool:
-    """Report whether a cell is compared with the clean text: a repeated condition is not."""
-    return place.condition not in choices.repeats and scores.reference(place) not in (None, place)
+    for sheet in _sheets(scores, run.silent):
+        yield from _summary(sheet, scores.questions, doses, choices.margin, sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +107,11 @@ def _sheet(scores: ScoreTable, place: Place, silent: Set[tuple[Any, ...]]) -> _S
 
 
 def _summary(
-    sheet: _Sheet, questions: Questions, doses: Mapping[str, Mapping[str, Dose]], family: _Family
+    sheet: _Sheet,
+    questions: Questions,
+    doses: Mapping[str, Mapping[str, Dose]],
+    margin: float,
+    sizes: Mapping[tuple[str | None, ...], int],
 ) -> list[dict[str, Any]]:
     """Average every row by evidence source with dose, loss, floor and ceiling, and by each other trait.
 
@@ -143,14 +119,18 @@ def _summary(
         sheet: the rows.
         questions: of the run.
         doses: by condition and group of evidence sources.
-        family: how losses are judged.
+        margin: difference of a score that matters.
+        sizes: comparisons with the clean text of each pipeline at each stage, which are judged together.
     """
+    among = [max(1, sizes[tuple(about[name] for name in _PIPELINE)]) for about in sheet.about]
     rows: list[list[dict[str, Any]]] = [[] for _ in sheet.about]
     for trait, group in _groups(questions):
         part = questions.part(trait, group)
-        made = _of_group(sheet, part, family if trait == "evidence_source" else None) if part.places.size else []
+        made = _of_group(sheet, part) if part.places.size else []
+        if made and trait == "evidence_source":
+            _add_losses(made, sheet, part, among, margin)
         for found, about, row in zip(rows, sheet.about, made, strict=bool(made)):
-            whole = {"by": trait, "group": group, **_NOTHING, **about, **row}
+            whole = {**_NOTHING, "by": trait, "group": group, **about, **row}
             if trait == "evidence_source":
                 level = doses.get(about["condition"], {})
                 whole |= {name: getattr(level[group], name) for name in _AXES if group in level}
@@ -163,28 +143,8 @@ def _summary(
 
 
 _AXES = ("r_noise", "evidence_loss")
-_LOSS = (
-    "clean_mean",
-    "lost",
-    "lost_low",
-    "lost_high",
-    "lost_inner_low",
-    "lost_inner_high",
-    "lost_p",
-    "lost_detectable",
-    "lost_wide_low",
-    "lost_wide_high",
-)
-_NOTHING: Mapping[str, Any] = {
-    "evidence_source": None,
-    "verdict": None,
-    **dict.fromkeys((*_AXES, *(f"kb_{name}" for name in _AXES)), nan),
-    **dict.fromkeys((*_LOSS, "floor", "ceiling"), nan),
-    **dict.fromkeys(
-        ("comparisons", "pairs", "pairs_failed", "changed_documents", "questions_lost", "questions_gained"), None
-    ),
-}
-"""Columns that are empty in rows by other traits than the evidence source."""
+_NOTHING = {name: nan if kind == "double" else None for name, kind in column_kinds("summary")}
+"""A row of which nothing is known: rows by other traits than the evidence source have no losses and doses."""
 
 _ESTIMATE = tuple(name for name in Estimate.__slots__ if name not in ("changed", "p", "wide_low", "wide_high"))
 
@@ -197,8 +157,7 @@ def _groups(questions: Questions) -> list[tuple[str, str]]:
     return [("evidence_source", group) for group in GROUPS] + kept
 
 
-def _of_group(sheet: _Sheet, part: Part, family: _Family | None) -> list[dict[str, Any]]:
-    """Return the means of one group of questions; with losses, floors and ceilings where these are judged."""
+def _of_group(sheet: _Sheet, part: Part) -> list[dict[str, Any]]:
     values = sheet.values[:, part.places]
     failed = sheet.failed[:, part.places].sum(axis=1).tolist()
     strata = "domain" if part.clusters.stratified else None
@@ -210,20 +169,22 @@ def _of_group(sheet: _Sheet, part: Part, family: _Family | None) -> list[dict[st
         row["undefined"] += part.left_out
     for row in (row for row, exact in zip(rows, sheet.exact, strict=True) if exact and row["interval"] == "edge"):
         row |= {"low": nan, "high": nan, "interval": ""}
-    if family is not None:
-        clean, noisy = paired(sheet.clean[:, part.places], values)
-        among = [max(1, family.sizes.get(tuple(about[name] for name in _PIPELINE), 1)) for about in sheet.about]
-        losses = _losses(clean - noisy, among, part.clusters, family.margin)
-        # what a page's text keeps, and what of it is damaged, has no floor
-        scored = np.array([about["stage"] in STAGES for about in sheet.about])
-        low = scored & near_floor(clean, sheet.clean_floor[:, part.places], part.clusters, family.margin)
-        bad = ((sheet.failed | sheet.clean_failed)[:, part.places] & ~np.isnan(clean)).sum(axis=1)
-        means = (_means(table) for table in (clean, sheet.floor[:, part.places], sheet.ceiling[:, part.places]))
-        columns = (column.tolist() for column in (bad, sheet.answered, low, *means))
-        for row, loss, lost, enough, is_low, *about in zip(rows, losses, *columns, strict=True):
-            row |= _loss(loss, lost, answered=enough, low=is_low)
-            row |= dict(zip(("clean_mean", "floor", "ceiling"), about, strict=True))
     return rows
+
+
+def _add_losses(rows: list[dict[str, Any]], sheet: _Sheet, part: Part, among: Sequence[int], margin: float) -> None:
+    """Add losses, floors and ceilings to the means of one group of questions."""
+    clean, noisy = paired(sheet.clean[:, part.places], sheet.values[:, part.places])
+    losses = _losses(clean - noisy, among, part.clusters, margin)
+    # what a page's text keeps, and what of it is damaged, has no floor
+    scored = np.array([about["stage"] in STAGES for about in sheet.about])
+    low = scored & near_floor(clean, sheet.clean_floor[:, part.places], part.clusters, margin)
+    bad = ((sheet.failed | sheet.clean_failed)[:, part.places] & ~np.isnan(clean)).sum(axis=1)
+    means = (_means(table) for table in (clean, sheet.floor[:, part.places], sheet.ceiling[:, part.places]))
+    columns = (column.tolist() for column in (bad, sheet.answered, low, *means))
+    for row, loss, lost, enough, is_low, *about in zip(rows, losses, *columns, strict=True):
+        row |= _loss(loss, lost, answered=enough, low=is_low)
+        row |= dict(zip(("clean_mean", "floor", "ceiling"), about, strict=True))
 
 
 _PIPELINE = ("stage", "chunker", "retriever", "generator")
@@ -238,19 +199,22 @@ def _losses(table: Floats, among: Sequence[int], clusters: Clusters, margin: flo
     return [judged[row] for row in range(len(among))]
 
 
+_OF_LOSS = ("inner_low", "inner_high", "wide_low", "wide_high", "p", "detectable")
+
+
 def _loss(found: Comparison, failed: int, *, answered: bool, low: bool) -> dict[str, Any]:
     """Return the loss to noise, question by question; empty where there is no clean side."""
     one = found.difference
     if not one.n:
         return {}
-    ends = {"lost": one.mean, "lost_low": one.low, "lost_high": one.high}
-    inner = {"lost_inner_low": found.inner_low, "lost_inner_high": found.inner_high}
-    counts = {"pairs": one.n, "pairs_failed": failed, "changed_documents": one.changed}
-    counts |= {"questions_lost": found.lost, "questions_gained": found.gained}
-    wide = {"lost_wide_low": found.wide_low, "lost_wide_high": found.wide_high}
-    judged = {"lost_p": found.p, "lost_detectable": found.detectable, "comparisons": found.among}
-    word = verdict(found, failed, answered=answered, low=low)
-    return {**ends, **inner, **wide, **counts, **judged, "verdict": word}
+    return {
+        "lost": one.mean,
+        **{f"lost_{name}": getattr(one, name) for name in ("low", "high")},
+        **{f"lost_{name}": getattr(found, name) for name in _OF_LOSS},
+        **{"questions_lost": found.lost, "questions_gained": found.gained, "comparisons": found.among},
+        **{"pairs": one.n, "pairs_failed": failed, "changed_documents": one.changed},
+        "verdict": verdict(found, failed, answered=answered, low=low),
+    }
 
 
 def _means(values: Floats) -> Floats:
@@ -269,6 +233,5 @@ def _macro(values: Floats, part: Part) -> list[dict[str, Any]]:
 
 
 def _spread(draws: Floats) -> float:
-    """Return the standard deviation of the replicates' means."""
     means = _means(draws)
     return float(np.std(means, ddof=1)) if len(means) > 1 else nan

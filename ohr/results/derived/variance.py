@@ -1,38 +1,27 @@
 """The table of variance: what the squared standard error of each score, and of each loss, is made of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import nan
 from typing import Any
 
 import numpy as np
 
-from ohr.results.question_arrays import Part
-from ohr.results.score_arrays import Floats, ScoreTable
-from ohr.results.tables.groups import ALL, STAGES
-from ohr.results.tables.table_files import Tables
+from ohr.results.derived.pairs import ScoredRun
+from ohr.results.score_arrays import Floats, Part
+from ohr.results.tables.groups import ALL
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.estimate import NO_INTERVAL, SAME
 from ohr.statistics.planning import Changes
 from ohr.statistics.variance import Budget, budget
 
+_UNCHANGED = dict.fromkeys(("loss", "square", "size", "changed"), nan)
 
-def write_variance(scores: ScoreTable, headline: Mapping[str, str], tables: Tables) -> None:
-    """Append the rows of `variance`: of each stage's headline metric, over all questions.
 
-    Args:
-        scores: of the run.
-        headline: stage to metric.
-        tables: to append to.
-    """
+def variance_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `variance`: of each stage's headline metric, over all questions."""
+    scores = run.scores
     part = scores.questions.part("evidence_source", ALL)
-    tables.append_rows("variance", list(_rows(scores, headline, part)))
-
-
-def _rows(scores: ScoreTable, headline: Mapping[str, str], part: Part) -> Iterator[dict[str, Any]]:
-    for place in scores.places:
-        if place.stage not in STAGES:
-            continue
-        metric = headline[place.stage]
+    for place, metric in run.headlines():
         draws = scores.read(place).only([metric]).draws[0]
         tried = {"score": draws}
         clean = scores.reference(place)
@@ -43,15 +32,8 @@ def _rows(scores: ScoreTable, headline: Mapping[str, str], part: Part) -> Iterat
             found = _of(values, part)
             if found is not None:
                 parts, clusters, means = found
-                about = {name: getattr(place, name) for name in _PLACE}
                 changes = _changes(means, clusters) if of == "lost" and (np.abs(means) >= SAME).any() else _UNCHANGED
-                yield {**about, "metric": metric, "of": of, **_columns(parts, clusters), **changes}
-
-
-_PLACE = ("stage", "condition", "chunker", "retriever", "generator")
-
-
-_UNCHANGED = dict.fromkeys(("loss", "square", "size", "changed"), nan)
+                yield {**place.named, "metric": metric, "of": of, **_columns(parts, clusters), **changes}
 
 
 def _of(draws: Floats, part: Part) -> tuple[Budget, Clusters, Floats] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ohr.errors import DataError
 from ohr.files.json_input import mapping_in
-from ohr.results.folder.whole_files import damaged, listed, replaced
+from ohr.results.folder.whole_files import damaged, listed, replaced, write_json
 
 RECORD = ".ohr-written.json"
 """File that lists what ohr wrote into its folder: size and hash by name."""
@@ -42,7 +42,7 @@ def written(path: Path, option: str, *, force: bool = False, own: bool = False) 
     with replaced(path, before=lambda: None if own else set_aside(path)) as new:
         yield new
     if not own:
-        _record(path)
+        write_json(path.parent / RECORD, mapping_in(path.parent / RECORD) | listed(path.parent, [path]))
 
 
 def refuse(path: Path, option: str, *, force: bool = False) -> None:
@@ -115,9 +115,3 @@ def _may_replace(path: Path) -> bool:
     known, there = mapping_in(path / RECORD), {each.relative_to(path).as_posix() for each in path.rglob("*")}
     folders = {parent.as_posix() for name in known for parent in Path(name).parents}
     return there <= {RECORD, *known, *folders} and damaged(path, known, hashes=True) is None
-
-
-def _record(path: Path) -> None:
-    known = mapping_in(path.parent / RECORD) | listed(path.parent, [path])
-    with replaced(path.parent / RECORD) as new:
-        new.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

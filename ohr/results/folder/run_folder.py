@@ -78,7 +78,9 @@ class RunFolder:
             manifest: what the run found out; it is added to what was known at the start.
             growing: names of files that may still change, such as a log; they are not listed.
         """
-        files = _files(self.path, growing)
+        apart = {MANIFEST, FIGURES, TAGS, PRICES, *growing}
+        below = (path for path in sorted(self.path.rglob("*")) if path.is_file())
+        files = [path for path in below if path.relative_to(self.path).parts[0] not in apart]
         for path in files:
             synced(path)
         self._end({"status": "finished", **manifest, "files": listed(self.path, files)})
@@ -129,11 +131,6 @@ def _clear(home: Path, key: str) -> None:
             continue  # damaged: not ours to remove
         if left:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _files(folder: Path, but: Collection[str]) -> list[Path]:
-    apart = {MANIFEST, FIGURES, TAGS, PRICES, *but}
-    return [p for p in sorted(folder.rglob("*")) if p.is_file() and p.relative_to(folder).parts[0] not in apart]
 
 
 # --- reading ----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Files that are whole or not there: written under another name first, and listed with size and hash."""
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,6 +35,30 @@ def replaced(path: Path, before: Callable[[], object] = lambda: None) -> Iterato
         if isinstance(error, OSError):
             raise DataError(f"{path}: cannot be written: {error.strerror}") from None
         raise
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON in place of an older file.
+
+    Raises:
+        DataError: the file cannot be written; an older one stays as it was.
+    """
+    with replaced(path) as new:
+        new.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path, absent: Any) -> Any:
+    """Read a JSON file; `absent` where there is none.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return absent
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not readable as JSON: {error}") from None
 
 
 def synced(path: Path) -> None:

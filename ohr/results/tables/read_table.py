@@ -55,7 +55,6 @@ def _may_hold(group: Any, equal: Mapping[str, Any]) -> bool:
 
 
 def _equals(column: "pyarrow.ChunkedArray", value: Any) -> NDArray[np.bool_]:
-    """Return for each row whether it has a value."""
     # by the arrays' own memory: their `to_numpy` imports pandas, too
     parts = [np.empty(0, dtype=bool)]
     for chunk in filter(len, column.chunks):
@@ -76,7 +75,6 @@ def _bits(flags: "pyarrow.BooleanArray") -> NDArray[np.bool_]:
 
 
 def _only(table: "pyarrow.Table", rows: NDArray[np.bool_]) -> "pyarrow.Table":
-    """Return some rows of a table."""
     import pyarrow
 
     if rows.all():

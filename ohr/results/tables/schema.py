@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 CELL = ("stage", "condition", "noise", "noise_type", "knob", "knob_value", "chunker", "retriever", "generator")
 """Columns that all scores of one cell share, whatever the replicate."""
+CELL_NAME = ("stage", "condition", "chunker", "retriever", "generator")
+"""Those of them that name a cell of a run."""
 
 _QUESTION = "question_id document domain evidence_source answer_form task_type multi_page:bool"
 _BASE = "kb condition noise noise_type knob knob_value replicate:int64"

@@ -4,6 +4,7 @@ import csv
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
@@ -22,7 +23,7 @@ Columns = Mapping[str, Any]
 _PLACE = (*CELL, "kb", "replicate")
 _FIXED = {"scores": _PLACE, "attribution_scores": _PLACE, "swap_scores": (*_PLACE, "noisy")}
 """Columns that must be scalars: each row group belongs to one cell and replicate, and can be read alone."""
-_LINES = 1 << 11  # rows that are turned into text at once
+_LINES = 1 << 11  # rows that are turned into text, or into columns, at once
 _ROWS = 1 << 16  # rows that are converted at once: a cell may have any size
 _BYTES = 4 << 20  # of rows that are held until they are written
 
@@ -72,10 +73,11 @@ class Tables:
             if self._bytes[table] > _BYTES:
                 self._flush(table)
 
-    def append_rows(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    def append_rows(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         """Append rows that all have the table's columns, as `append` does; none is no row group."""
-        if rows:
-            self.append(table, {name: [row[name] for row in rows] for name in rows[0]})
+        rest = iter(rows)
+        while part := list(islice(rest, _LINES)):
+            self.append(table, {name: [row[name] for row in part] for name in part[0]})
 
     def close(self) -> None:
         """Finish all tables, and have them on the disk.
@@ -99,7 +101,6 @@ class Tables:
             self.close()
 
     def _flush(self, table: str) -> None:
-        """Write the held rows as one row group."""
         import pyarrow
 
         if held := self._held[table]:
@@ -167,6 +168,16 @@ def _writable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     return [_writable(part) for part in value] if isinstance(value, Sequence) else value
+
+
+def write_table(folder: Path, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write one table of a folder.
+
+    Raises:
+        DataError: its file cannot be written.
+    """
+    with Tables(folder, (table,)) as tables:
+        tables.append_rows(table, rows)
 
 
 # --- copies for people ------------------------------------------------------------------------------------

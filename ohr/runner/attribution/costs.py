@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.derived.doses import Counts, write_doses
-from ohr.results.question_arrays import Part, Questions
+from ohr.results.derived.doses import Counts, dose_rows
 from ohr.results.run import Run
-from ohr.results.score_arrays import CellScores, Floats, Place, ScoreTable, over_draws
+from ohr.results.score_arrays import CellScores, Floats, Part, Place, Questions, ScoreTable, over_draws
 from ohr.results.tables.groups import GROUPS
 from ohr.results.tables.table_files import Tables, export_csv
 from ohr.runner.attribution.levels import Trial, weights, weights_by_pair
@@ -60,7 +59,7 @@ def derive(
     partial = ScoreTable(folder / "attribution_scores.parquet", whole.questions)
     about = {place: trials[partial.bases(place)[0][0]] for place in partial.places}
     with Tables(folder, DERIVED) as tables:
-        write_doses(partial, folder / "attribution_pages.parquet", counts, tables, "attribution_doses")
+        tables.append_rows("attribution_doses", dose_rows(partial, folder / "attribution_pages.parquet", counts))
         for level, method in product(wanted.of, wanted.methods):
             terms = _terms(wanted, method, tuple(part.name for part in parts(levels[level])), spec.seed)
             for place in (place for place in whole.places if place.condition == level):

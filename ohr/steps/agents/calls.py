@@ -12,16 +12,16 @@ from typing import Any, Self
 
 from ohr.contracts import Ask, Completion, Conversation, Generator
 from ohr.errors import StoreError
+from ohr.files.lazy import Made
 from ohr.isolated import GIVE_UP
 from ohr.keys import key
-from ohr.steps.agents.scope_pages import DeskPictures, ScopeDesk
+from ohr.models.given_up import give_up, given_up
+from ohr.steps.agents.scope_pages import ScopeDesk
 from ohr.text.thoughts import without_thoughts
 from ohr.work.plugin_checks import checked_completion
 from ohr.work.shapes import read_sound
 from ohr.work.step import Context, Report
 
-_REST = 60.0
-"""Seconds for which a model that was given up is not asked: longer than the tries of one call by default."""
 _POLL = 0.25
 """Seconds between two looks at what another process is asking."""
 _CLAIMS = 64
@@ -57,7 +57,7 @@ class Call:
     def conversation(self) -> Conversation:
         """Return the conversation, whose pictures are made when they are looked at."""
         pictures = [picture for turn in self.ask.turns for picture in turn.pictures]
-        images = DeskPictures(pictures, self.desk) if pictures else ()
+        images = Made([partial(self.desk.picture, picture) for picture in pictures])  # when they are looked at
         return Conversation(self.ask.turns, images, self.question, self.ask.attempt)
 
 
@@ -221,18 +221,18 @@ class Calls:
         same = completion.error == last
         self._failed[role] = 0 if completion.error is None else self._failed[role] + 1 if same else 1
         if self._failed[role] == GIVE_UP:
-            self.context.given_up[key("model", *self.made_by[role])] = monotonic(), str(completion.error)
+            give_up(
+                key("model", *self.made_by[role]), f"not asked: {GIVE_UP} calls in a row failed: {completion.error}"
+            )
 
     def _given_up(self, role: str) -> str:
         """Return why a model is not asked: it has failed too often in a row, and not a minute has passed.
 
         This holds for all steps of this process: a server that is gone would cost each question all its tries.
         """
-        at, why = self.context.given_up.get(key("model", *self.made_by[role]), (-_REST, ""))
-        if monotonic() - at < _REST:
-            return f"not asked: {GIVE_UP} calls in a row failed: {why}"
-        self._failed[role] %= GIVE_UP  # after the rest it gets as many tries again
-        return ""
+        if not (why := given_up(key("model", *self.made_by[role]))):
+            self._failed[role] %= GIVE_UP  # after the rest it gets as many tries again
+        return why
 
     def _replies(self, name: str, completion: Completion, cached: bool = False) -> Iterator[Reply]:
         """Yield a reply to each call that waits for it; the next call for it would make it again."""

@@ -1,6 +1,5 @@
 """Runs an agent on the questions of a knowledge base: each continues by itself, and is stored when it ends."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -14,7 +13,8 @@ from ohr.steps.agents.scope_pages import ScopeDesk
 from ohr.steps.agents.searches import Queries, Query, Source
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.indexing import Searched
-from ohr.work.step import Context, Ready, Report, Work, missing
+from ohr.work.outside import ask_missing
+from ohr.work.step import Context, Ready, Report, Work
 
 Places = tuple[int, ...]
 """Places of keys in the inputs of a step."""
@@ -53,6 +53,7 @@ class RunAgent(Work):
     kind: ClassVar[str] = "running agents"
     shape: ClassVar[str] = "answer"
     role: ClassVar[str] = "agent"
+    named: ClassVar[str] = "{0.name} on {0.condition}"
     one_by_one: ClassVar[bool] = True
     together: ClassVar[bool] = True
     agent: Agent
@@ -69,11 +70,6 @@ class RunAgent(Work):
         """The agent, which opens its models and retrievers."""
         return self.agent
 
-    @property
-    def item(self) -> str:
-        """Name of the agent and the knowledge base."""
-        return f"{self.name} on {self.condition}"
-
     def label(self, place: int) -> str:
         """Name the agent, the knowledge base and the question."""
         return f"{self.item}: {self.questions[place][1]}"
@@ -86,7 +82,7 @@ class RunAgent(Work):
         """Answer the questions that are missing; one on which the agent raises or a call fails, fails alone."""
         report = Report()
         with Calls(self.agent.models(), dict(self.made_by), context, report) as calls:
-            _Questions(self, ready, context, report, calls).answer()
+            ask_missing(_Questions(self, ready, context, report, calls), ready, context, report, self.agent.in_flight)
         return report
 
 
@@ -98,29 +94,27 @@ class _Questions:
         self.queries = Queries(context, report)
         self.desks = [self._desk(shelf) for shelf in work.shelves]
         self.sources = [self._sources(shelf) for shelf in work.shelves]
-        self.under_way = 0
-        self.ended: dict[str, Mapping[str, Any]] = {}
-        """Trajectories that are still to be stored: several questions often end in one turn."""
+        self.places = {output: place for place, output in enumerate(ready.outputs)}
+        self.begun: list[Episode] = []
+        self.going: list[Episode] = []
+        """Questions that have new steps."""
 
-    def answer(self) -> None:
-        """Answer the questions that are missing, `in_flight` at once."""
-        outputs = self.ready.outputs
-        places = {output: place for place, output in enumerate(outputs)}
-        waiting = deque(places[output] for output in missing(outputs, self.ready, self.context.store))
-        most = 1 if self.ready.alone else self.work.agent.in_flight
-        complete: list[Episode] = []
-        while waiting or self.under_way:
-            while waiting and self.under_way < most:
-                complete.append(self._begun(waiting.popleft()))
-                self.under_way += 1
-            if not complete:
-                complete = self._received(self.calls.wait())
-            going = [episode for episode in complete if self._advance(episode)]
-            self.under_way -= len(complete) - len(going)
-            if self.ended:
-                self.context.store.put_many(self.ended)
-                self.ended = {}
-            complete = self._continued(going)
+    def begin(self, output: str) -> None:
+        """Begin a question."""
+        question, _, shelf = self.work.questions[place := self.places[output]]
+        self.begun.append(Episode(self.work.agent, self.context.inputs.questions[question], self.desks[shelf], place))
+
+    def ended(self) -> Mapping[str, Any]:
+        """Continue all questions as far as they come; returns the trajectories of those that end, or why they fail."""
+        complete = [*self._continued(self.going), *self.begun] or self._received(self.calls.wait())
+        self.begun, self.going = [], []
+        results = dict[str, Any]()
+        for episode in complete:
+            if (result := self._advanced(episode)) is None:
+                self.going.append(episode)
+            else:
+                results[self.ready.outputs[episode.place]] = result
+        return results
 
     def _desk(self, shelf: Shelf) -> ScopeDesk:
         work, inputs = self.work, self.ready.inputs
@@ -136,10 +130,6 @@ class _Questions:
             )
             for role, scope, places, texts in shelf.searched
         }
-
-    def _begun(self, place: int) -> Episode:
-        question, _, shelf = self.work.questions[place]
-        return Episode(self.work.agent, self.context.inputs.questions[question], self.desks[shelf], place)
 
     def _continued(self, episodes: Sequence[Episode]) -> list[Episode]:
         """Begin the wanted calls of questions, and make their searches; returns those whose results are all there."""
@@ -170,26 +160,23 @@ class _Questions:
                 complete.append(episode)
         return complete
 
-    def _advance(self, episode: Episode) -> bool:
-        """Continue a question; returns False where it ends, which is kept, or fails, which is noted."""
-        output, number = self.ready.outputs[episode.place], len(episode.rows) + 1
+    def _advanced(self, episode: Episode) -> Mapping[str, Any] | str | None:
+        """Continue a question; returns its trajectory where it ends, why it fails, or None where it has new steps."""
+        number = len(episode.rows) + 1
         results = [result for _, result in sorted(episode.results.items(), key=itemgetter(0))]
         episode.results = {}
         failed = [(number + place, result) for place, result in enumerate(results) if isinstance(result, str)]
         if failed:
             step, reason = failed[0]
-            self.report.errors[output] = type(reason)(f"step {step}, {reason}")  # as permanent as it was
             episode.close(self.context.watch)
-            return False
+            return type(reason)(f"step {step}, {reason}")  # as permanent as it was
         try:
             episode.advance([result for result in results if isinstance(result, Done)], self.context.watch)
         except (StoreError, InputsGone):
             raise  # of the engine, not of the agent
         except (Exception, SystemExit, GeneratorExit) as error:  # an agent may raise anything: its question fails alone
-            self.report.errors[output] = f"after step {number - 1 + len(results)}: {type(error).__name__}: {error}"
-            return False
+            return f"after step {number - 1 + len(results)}: {type(error).__name__}: {error}"
         if episode.outcome is None:
-            return True
-        self.ended[output] = trajectory(episode)
+            return None
         self.report.calls["agent questions"] += 1
-        return False
+        return trajectory(episode)

@@ -8,7 +8,6 @@ from typing import Any
 from ohr.contracts import Image, PageId, Picture
 from ohr.dataset.inputs import Inputs
 from ohr.errors import DataError
-from ohr.files.lazy import Lazy
 from ohr.files.pictures import Size, make_picture, picture_size
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.page_images import ImageRecipe, PageImage
@@ -105,26 +104,15 @@ class ScopeDesk:
         assert image is not None  # as it is one of the places
         return image
 
+    def picture(self, picture: Picture) -> Image:
+        """Make a picture."""
+        return make_picture(picture, lambda page: stored_image(self.page_image(page), self.store))
+
     def picture_key(self, picture: Picture) -> list[Any]:
         """Return what decides a picture: the keys of its pages, and its steps; its size must be computable."""
         self.size(picture)
         steps = [[name, [float(number) for number in numbers]] for name, numbers in picture.steps]
         return [[self.page_image(page).key for page in picture.pages], steps]
-
-
-class DeskPictures(Lazy):
-    """Pictures of a conversation, each made when it is looked at."""
-
-    def __init__(self, pictures: Sequence[Picture], desk: ScopeDesk) -> None:
-        self._pictures, self._desk = pictures, desk
-
-    def __len__(self) -> int:
-        return len(self._pictures)
-
-    def image(self, place: int) -> Image:
-        """Make one picture."""
-        desk = self._desk
-        return make_picture(self._pictures[place], lambda page: stored_image(desk.page_image(page), desk.store))
 
 
 def stored_image(page: PageImage, store: Store) -> Image:

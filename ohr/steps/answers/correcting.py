@@ -24,16 +24,12 @@ class PrepareCorrection(Work):
     kind: ClassVar[str] = "preparing corrections"
     shape: ClassVar[str] = "prompts"
     role: ClassVar[str] = "prompt"
+    named: ClassVar[str] = "prompts of {0.correction.kind} on {0.base}: {0.document.name}"
     grows: ClassVar[bool] = True
     base: str
     document: Document
     correction: Correction
     made_by: tuple[Any, ...]
-
-    @property
-    def item(self) -> str:
-        """Name of the document."""
-        return f"prompts of {self.correction.kind} on {self.base}: {self.document.name}"
 
     def grown(self, output: Mapping[str, str]) -> set[str]:
         """Return the keys of the replies."""

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from ohr import seeds
 from ohr.contracts import Page, Question
-from ohr.dataset.inputs import Inputs
-from ohr.dataset.truth import TruthPages
+from ohr.dataset.inputs import Inputs, TruthPages
 from ohr.metrics.floors import CEILINGS, FLOORS
 
 CONDITIONS = (*FLOORS, *CEILINGS)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from ohr.contracts import Completion, Generator, Image, Prompt, ScoringProtocol, Stage
 from ohr.contracts.system import SPLIT
 from ohr.errors import StoreError
-from ohr.files.lazy import Lazy
+from ohr.files.lazy import Made
 from ohr.isolated import in_order
 from ohr.messages.blame import fault_of
 from ohr.steps.answers.prompt_templates import answer_of
@@ -149,22 +149,13 @@ def _count(output: str, completion: Completion, report: Report) -> None:
 
 def with_images(prompt: Prompt, pages: Sequence[PageImage], store: Store) -> Prompt:
     """Return a prompt with the page images that it shows."""
-    return replace(prompt, images=StoredImages(pages, store)) if pages else prompt
+    return replace(prompt, images=Made([partial(_image, page, store) for page in pages])) if pages else prompt
 
 
-class StoredImages(Lazy):
-    """Page images of a prompt: read from the store, else made, each time they are looked at."""
-
-    def __init__(self, pages: Sequence[PageImage], store: Store) -> None:
-        self._pages, self._store = pages, store
-
-    def __len__(self) -> int:
-        return len(self._pages)
-
-    def image(self, place: int) -> Image:
-        """Read or make one image."""
-        found = rendered(self._store, self._pages[place].key)
-        return self._pages[place].make() if found is None else found
+def _image(page: PageImage, store: Store) -> Image:
+    """Read an image from the store, or make it, each time that it is looked at."""
+    image = rendered(store, page.key)
+    return page.make() if image is None else image
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ohr.contracts import Completion, Document, PageJudgeMetric
 from ohr.metrics.dose import by_page
-from ohr.metrics.pages import page_scores
+from ohr.metrics.question_scores import page_scores
 from ohr.metrics.scores import Rules
 from ohr.steps.answers.judging import Judged, read_judged, read_replies, reply_keys
 from ohr.steps.documents.make_document import read_pages

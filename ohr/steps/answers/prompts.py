@@ -1,16 +1,17 @@
-"""The prompts of a generator under each condition; each asks for its answer."""
+"""The prompts of a generator under each condition, floors and ceilings among them; each asks for its answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ohr.contracts import Chunk, Generator, PageId, Passage, Prompt, Question
-from ohr.dataset.inputs import Inputs
+from ohr import seeds
+from ohr.contracts import Chunk, Generator, Page, PageId, Passage, Prompt, Question
+from ohr.dataset.inputs import Inputs, TruthPages
 from ohr.keys import key
 from ohr.metrics.dose import by_page, own_passages
+from ohr.metrics.floors import CEILINGS, FLOORS
 from ohr.spec.model import Named
-from ohr.steps.answers.floors_and_ceilings import pages_shown, reference_texts
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.steps.documents.make_document import expected, read_pages
@@ -19,6 +20,45 @@ from ohr.steps.retrieval.retrieve import read_hits
 from ohr.store import Store
 from ohr.work.shapes import read_sound
 from ohr.work.step import Context, Ready, Report, Step, Work
+
+CONDITIONS = (*FLOORS, *CEILINGS)
+_CONTEXT = 2000  # characters of another page: about as much as two chunks of 256 tokens
+
+
+def reference_texts(condition: str, question: Question, inputs: Inputs, seed: int) -> Sequence[str]:
+    """Return the text that the generator may read under a condition.
+
+    `closed_book`: nothing; `shuffled_context`: the beginning of a page of another document, of the same domain where
+    there is one; `evidence_only`: the evidence.
+    """
+    if condition == "closed_book":
+        return ()
+    if condition == "evidence_only":
+        return question.evidence
+    other = _other_page(question, inputs, seed)
+    return (other.text[:_CONTEXT] if other else "",)
+
+
+def pages_shown(condition: str, question: Question, inputs: Inputs, seed: int) -> list[tuple[str, int]]:
+    """Name the pages that a generator that reads images may look at under a condition, as in `reference_texts`."""
+    if condition == "closed_book":
+        return []
+    if condition == "evidence_only":
+        return list(question.own_pages)
+    other = _other_page(question, inputs, seed)
+    return [(other.document, other.index)] if other else []
+
+
+def _other_page(question: Question, inputs: Inputs, seed: int) -> Page | None:
+    """Draw a page of ground truth from another document of the question's domain, else of any domain."""
+    for domain in (question.domain, None):
+        pages = inputs.truth_pages.get(domain) or TruthPages({})
+        own = pages.numbers(question.document)
+        if others := len(pages) - len(own):
+            number = int(seeds.generator(seed, "shuffled_context", question.id).integers(others))
+            name, index = pages.page(number + len(own) if number >= own.start else number)
+            return inputs.truth[name][index]
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +88,7 @@ class PreparePrompts(Work):
     kind: ClassVar[str] = "preparing prompts"
     shape: ClassVar[str] = "prompts"
     role: ClassVar[str] = "prompt"
+    named: ClassVar[str] = "{0.condition}"
     grows: ClassVar[bool] = True
     source: str
     condition: str
@@ -58,11 +99,6 @@ class PreparePrompts(Work):
     seed: int
     images: ImageRecipe | None = None
     hits: str = ""
-
-    @property
-    def item(self) -> str:
-        """Name of the condition."""
-        return self.condition
 
     def grown(self, output: Mapping[str, str]) -> set[str]:
         """Return the keys of the answers."""

@@ -1,29 +1,39 @@
-"""Scores of a batch of questions, in columns: retrieval scores from hits, answer scores from replies."""
+"""Scores in columns: of hits, of the pages that an agent has looked at, of answers, and of the pages of a document."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import nan
 from typing import Any, ClassVar
 
-from ohr.contracts import CaseJudgeMetric, Chunk, Completion, Question
+from ohr.contracts import CaseJudgeMetric, Chunk, Completion, Document, PageJudgeMetric, Question
 from ohr.dataset.inputs import Inputs
-from ohr.metrics.cases import Replies
+from ohr.metrics.cases import Replies, wanted_pages
+from ohr.metrics.dose import by_page
 from ohr.metrics.floors import OtherPages
-from ohr.metrics.reply_columns import answer_scores
-from ohr.metrics.retrieval_columns import Known, retrieval_scores
+from ohr.metrics.question_scores import Known, answer_scores, page_scores, retrieval_scores
+from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.scores import MetricFailure, Rules, Scores
-from ohr.steps.answers.judging import Judged, read_judged, read_replies, reply_keys
-from ohr.steps.answers.replies import OfAnswers, Replied
-from ohr.steps.documents.make_document import expected, page_chunks, read_chunks
+from ohr.statistics.ranking import ndcg_at_k, recall_at_k, reciprocal_rank
+from ohr.steps.answers.judging import Judged, OfAnswers, Replied, read_judged, read_replies, reply_keys
+from ohr.steps.documents.make_document import expected, page_chunks, read_chunks, read_pages
 from ohr.steps.retrieval.retrieve import read_hits
 from ohr.store import Store
 from ohr.work.step import Context, Ready, Report, Work
 
 
+class Scoring(Work):
+    """Scores some questions. Writes the columns of `Scores`."""
+
+    __slots__ = ()
+    kind: ClassVar[str] = "scoring"
+    shape: ClassVar[str] = "scores"
+    role: ClassVar[str] = "metric"
+
+
 @dataclass(frozen=True, slots=True)
-class ScoreRetrieval(Work):
+class ScoreRetrieval(Scoring):
     """Score the hits of some questions. Writes the columns of `Scores`.
 
     Its inputs: the hits, then the questions' documents in chunks, where the protocol has facts.
@@ -34,9 +44,7 @@ class ScoreRetrieval(Work):
         cuts: a chunker made the chunks; otherwise the documents are the inputs, and their pages are the chunks.
     """
 
-    kind: ClassVar[str] = "scoring"
-    shape: ClassVar[str] = "scores"
-    role: ClassVar[str] = "metric"
+    named: ClassVar[str] = "scores of {0.name}"
     name: str
     questions: tuple[int, ...]
     hits: str
@@ -44,15 +52,10 @@ class ScoreRetrieval(Work):
     rules: Rules
     cuts: bool = True
 
-    @property
-    def item(self) -> str:
-        """Name of the condition."""
-        return f"scores of {self.name}"
-
     def run(self, ready: Ready, context: Context) -> Report:
         """Score the questions; those that were not searched count as failed."""
         hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
-        chunks = {question: [hit.chunk for hit in found] for question, found in hits.items()}
+        chunks = {question: [hit.chunk for hit in ranked] for question, ranked in hits.items()}
         asked = [context.inputs.questions[place] for place in self.questions]
         known = Known(_sizes(context.inputs), self._own_chunks(asked, ready, context), context.inputs.copies)
         scores = retrieval_scores(asked, chunks, self.rules, _others(context.inputs), self.top_k, (), known)
@@ -79,7 +82,7 @@ class ScoreRetrieval(Work):
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreAnswers(OfAnswers):
+class ScoreAnswers(Scoring, OfAnswers):
     """Score the replies to some questions. Writes the columns of `Scores`.
 
     Its last input, where the rules have judges: the keys of their replies.
@@ -90,9 +93,6 @@ class ScoreAnswers(OfAnswers):
         cases: a metric looks at whole cases; without `prompts`, they have no passages.
     """
 
-    kind: ClassVar[str] = "scoring"
-    shape: ClassVar[str] = "scores"
-    role: ClassVar[str] = "metric"
     stage_: str
     condition: str
     rules: Rules
@@ -161,3 +161,80 @@ def read_scores(kept: Mapping[str, Any] | None, metrics: Sequence[str], question
         return Scores({name: [0.0] * questions for name in metrics}, {name: [True] * questions for name in metrics})
     failures = [MetricFailure(**failure) for failure in kept["failures"]]
     return Scores(kept["values"], kept["failed"], failures)
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePages(Scoring):
+    """Score one document of a knowledge base. Writes the columns of `Scores` for the questions about it.
+
+    Its inputs: the document, then the keys of the judges' replies, where judges are asked about pages.
+    """
+
+    named: ClassVar[str] = "page scores of {0.base}: {0.document.name}"
+    base: str
+    document: Document
+    rules: Rules
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Wait for the judges' replies, then score the document; one that failed has lost everything."""
+        inputs, name, store = context.inputs, self.document.name, context.store
+        questions = inputs.about.get(name, ())
+        judged = read_judged(store, ready.inputs[1]) if len(ready.inputs) > 1 else {}
+        needs = tuple(dict.fromkeys(reply_keys(judged or {})))
+        if needs and ready.needs is None:
+            return Report(needs=needs)
+        if judged is None:  # the prompts failed: there is no reply to any of them
+            replies = {judge: dict.fromkeys(q.id for q in questions) for judge in self._judges()}
+        else:
+            replies = self._replies(judged, dict(zip(needs, ready.needs or (), strict=True)), store)
+        here = by_page(read_pages(store, ready.inputs[0]) or ())
+        store.put(ready.outputs[0], page_scores(questions, by_page(inputs.truth[name]), here, self.rules, replies))
+        return Report()
+
+    def _judges(self) -> Iterator[str]:
+        return (name for name in self.rules.page_metrics if isinstance(self.rules.metrics[name], PageJudgeMetric))
+
+    def _replies(
+        self, judged: Judged, settled: Mapping[str, str | None], store: Store
+    ) -> dict[str, dict[str, Completion | None]]:
+        """Read the judges' replies by question."""
+        completions = read_replies(store, settled.values(), self.item)
+        return {
+            judge: {question: completions.get(settled[name]) for question, (name,) in about.items()}
+            for judge, about in judged.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreShown(Scoring):
+    """Score the pages that were looked at for some questions. Writes the columns of `Scores`.
+
+    Args:
+        questions: places in `Inputs.questions`.
+        episodes: for each of them, the place of its trajectory in the inputs.
+    """
+
+    named: ClassVar[str] = "scores of the pages that {0.name} looked at"
+    name: str
+    questions: tuple[int, ...]
+    episodes: tuple[int, ...]
+
+    def run(self, ready: Ready, context: Context) -> Report:
+        """Score the questions; one without a trajectory counts as failed."""
+        trajectories = expected(context.store, [name for name in ready.inputs if name is not None], self.item, "answer")
+        scores = Scores()
+        for number, place in zip(self.questions, self.episodes, strict=True):
+            question, kept = context.inputs.questions[number], trajectories.get(ready.inputs[place] or "")
+            copies = context.inputs.copies
+            pages = [copies.get((name, index), (name, index)) for name, index in kept["shown"]] if kept else []
+            own = wanted_pages(question, copies)
+            ranking, most = [[page] for page in pages], max(len(pages), 1)
+            values = (
+                recall_at_k(ranking, own, most),
+                reciprocal_rank(ranking, own),
+                ndcg_at_k(ranking, own, max(most, len(own))),
+            )
+            for metric, value in zip(SHOWN_METRICS, values, strict=True):
+                scores.add(metric, value, failed=kept is None)
+        context.store.put(ready.outputs[0], scores)
+        return Report()

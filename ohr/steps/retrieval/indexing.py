@@ -1,22 +1,102 @@
-"""Open indexes: what a retriever searches in one scope of a knowledge base, loaded, or made and kept."""
+"""Open indexes with their passages: what a retriever searches in one scope, loaded, or made and kept."""
 
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import accumulate
+from typing import Any, overload
 
 from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, PageId, Question
 from ohr.errors import InputsGone, StageError
 from ohr.files import indexes
+from ohr.files.lazy import Made
 from ohr.isolated import isolated
 from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
-from ohr.steps.documents.make_document import read_pages
+from ohr.steps.documents.make_document import AT_ONCE, as_chunk, expected, read_pages
 from ohr.steps.documents.render_page import rendered
-from ohr.steps.retrieval.passages import Passages, read_passages
 from ohr.store import Store
 from ohr.work.plugin_checks import checked_hits, checked_index
 from ohr.work.step import Report
+
+_HELD = 1 << 26
+"""Characters of passages that are held in memory: more are read again for each pass of a retriever over them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The passages of documents, in order.
+
+    Args:
+        chunks: as a retriever gets them.
+        filled: how many pages have a passage.
+        blank: how many passages have no word.
+    """
+
+    chunks: Sequence[Chunk]
+    filled: int
+    blank: int
+
+    def at(self, places: Collection[int]) -> Mapping[int, Chunk]:
+        """Return the passages at some places, in order, so that each document is read once."""
+        return {place: self.chunks[place] for place in sorted(places)}
+
+
+def read_passages(store: Store, keys: Sequence[str | None]) -> Passages:
+    """Read the passages of documents; a document that failed has none."""
+    there = [key for key in keys if key is not None]
+    held, size, filled, blank = list[Chunk](), 0, 0, 0
+    counts: list[int] = []
+    for records in _by_document(store, there):
+        counts.append(len(records))
+        filled += len({page for record in records for page in record["pages"]})
+        blank += sum(not any(map(str.isalnum, record["text"])) for record in records)
+        size += sum(len(record["text"]) for record in records)
+        if size <= _HELD:
+            held += map(as_chunk, records)
+        else:
+            held.clear()
+    return Passages(held if size <= _HELD else _Stored(store, there, counts), filled, blank)
+
+
+def _by_document(store: Store, keys: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+    for start in range(0, len(keys), AT_ONCE):
+        some = keys[start : start + AT_ONCE]
+        values = expected(store, some, "an index", "chunks")
+        yield from map(values.__getitem__, some)
+
+
+class _Stored(Sequence[Chunk]):
+    """Passages that stay in the store; the document that was looked at last is held."""
+
+    def __init__(self, store: Store, keys: Sequence[str], counts: Sequence[int]) -> None:
+        self._store, self._keys = store, keys
+        self._starts = [0, *accumulate(counts)]
+        self._number, self._chunks = -1, list[Chunk]()
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __iter__(self) -> Iterator[Chunk]:
+        for records in _by_document(self._store, self._keys):
+            yield from map(as_chunk, records)
+
+    @overload
+    def __getitem__(self, place: int) -> Chunk: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Chunk]: ...
+
+    def __getitem__(self, place: int | slice) -> Chunk | list[Chunk]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        place = range(len(self))[place]
+        number = bisect_right(self._starts, place) - 1
+        if number != self._number:
+            (records,) = _by_document(self._store, self._keys[number : number + 1])
+            self._number, self._chunks = number, list(map(as_chunk, records))
+        return self._chunks[place - self._starts[number]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +179,11 @@ class Indexed:
         return ranked, {place: fault_of(error, retriever) for place, error in failed.items()}
 
 
-def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], "_Images", set[PageId]]:
+def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], Made, set[PageId]]:
     """Return the passages, images and lost pages of a scope whose passages are pages."""
     size = len(scope.documents)
     texts, images = inputs[:size], iter(inputs[size:])
-    chunks, keys = [], []
+    chunks, makers = list[Chunk](), list[Callable[[], Image]]()
     lost: set[PageId] = set()
     for name, numbers, document in zip(scope.documents, scope.numbers, texts, strict=True):
         held = {page.index: page.text for page in read_pages(store, document) or ()}
@@ -114,24 +194,16 @@ def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple
             else:
                 again = f" {place + 1}" if index in numbers[:place] else ""
                 chunks.append(Chunk(f"{name}:{index}{again}", name, (index,), 0, len(text), text))
-                keys.append(image)
-    return chunks, _Images(chunks, keys, store), lost
+                makers.append(partial(_image, chunks[-1].id, image, store))
+    return chunks, Made(makers), lost
 
 
-class _Images(Sequence[Image]):
-    """Page images as a vision retriever sees them; each is read when it is looked at, and not held."""
-
-    def __init__(self, chunks: Sequence[Chunk], keys: Sequence[str], store: Store) -> None:
-        self._chunks, self._keys, self._store = chunks, keys, store
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __getitem__(self, place: Any) -> Any:
-        image: Image | None = rendered(self._store, self._keys[place])
-        if image is None:
-            raise InputsGone(f"image of {self._chunks[place].id}", [self._keys[place]])  # another run has ended
-        return image
+def _image(name: str, key: str, store: Store) -> Image:
+    """Read a page image as a vision retriever looks at it; it is not held."""
+    image = rendered(store, key)
+    if image is None:
+        raise InputsGone(f"image of {name}", [key])  # another run has ended
+    return image
 
 
 def _empty(passages: Passages, scope: Searched) -> list[str]:

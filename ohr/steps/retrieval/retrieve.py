@@ -37,6 +37,7 @@ class Retrieve(Work):
     kind: ClassVar[str] = "retrieving"
     shape: ClassVar[str] = "hits"
     role: ClassVar[str] = "retriever"
+    named: ClassVar[str] = "{0.name} on {0.scope.base}, {0.scope.scope}"
     name: str
     scope: Searched
     batches: tuple[tuple[int, ...], ...]
@@ -45,11 +46,6 @@ class Retrieve(Work):
     def stage(self) -> Stage:
         """The retriever."""
         return self.scope.retriever
-
-    @property
-    def item(self) -> str:
-        """Name of the retriever, the knowledge base and the scope."""
-        return f"{self.name} on {self.scope.base}, {self.scope.scope}"
 
     def label(self, place: int) -> str:
         """Name a batch of questions."""

@@ -32,14 +32,10 @@ class SwapHits(Work):
     kind: ClassVar[str] = "swapping texts"
     shape: ClassVar[str] = "hits"
     role: ClassVar[str] = "swap"
+    named: ClassVar[str] = "{0.name}"
     name: str
     hits: str
     documents: tuple[str, ...]
-
-    @property
-    def item(self) -> str:
-        """Name of the cell."""
-        return self.name
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Swap the texts, a document at a time; a question whose search failed has no hits here either."""

@@ -45,17 +45,13 @@ class LocateContexts(Work):
     kind: ClassVar[str] = "locating contexts"
     shape: ClassVar[str] = "hits"
     role: ClassVar[str] = "contexts"
+    named: ClassVar[str] = "contexts of {0.name} on {0.condition}"
     system: System
     name: str
     condition: str
     questions: tuple[int, ...]
     replies: tuple[int, ...]
     images: ImageRecipe | None = None
-
-    @property
-    def item(self) -> str:
-        """Name of the system and the knowledge base."""
-        return f"contexts of {self.name} on {self.condition}"
 
     def _numbers(self, inputs: Inputs) -> dict[str, Sequence[int]]:
         """Return the numbers of each document's pages as they were handed over."""

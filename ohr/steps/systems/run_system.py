@@ -1,8 +1,9 @@
 """Runs a system on the questions of a knowledge base: it ingests the documents once; each reply is stored at once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
+from math import inf
 from multiprocessing import parent_process
 from pathlib import Path
 from secrets import token_hex
@@ -21,15 +22,15 @@ from ohr.keys import key
 from ohr.messages.blame import fault_of
 from ohr.models.reach import servers_of, without_connection
 from ohr.models.resident import in_memory, release, resident
+from ohr.models.tries import MOST_LOST_PROCESSES
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.retrieve import read_hits
 from ohr.steps.systems.hand_over import condition_name, hand_over
+from ohr.work.outside import ask_missing
 from ohr.work.plugin_checks import checked_reply
 from ohr.work.step import Context, Ready, Report, Work, missing
 
-_TRIES = 2
-"""Processes that a run may lose with one ingest."""
 _POLL = 0.1
 """Seconds between two looks for questions that hang."""
 
@@ -52,6 +53,7 @@ class RunSystem(Work):
     kind: ClassVar[str] = "asking systems"
     shape: ClassVar[str] = "answer"
     role: ClassVar[str] = "system"
+    named: ClassVar[str] = "{0.name} on {0.condition}"
     one_by_one: ClassVar[bool] = True
     together: ClassVar[bool] = True
     system: System
@@ -69,19 +71,14 @@ class RunSystem(Work):
         """The system."""
         return self.system
 
-    @property
-    def item(self) -> str:
-        """Name of the system and the knowledge base."""
-        return f"{self.name} on {self.condition}"
-
     def label(self, place: int) -> str:
         """Name the system, the knowledge base and the question."""
         return f"{self.item}: {self.labels[place]}"
 
     def run(self, ready: Ready, context: Context) -> Report:
         """Ask the questions that have no reply yet; one on which the system raises fails alone."""
-        report, outputs = Report(), missing(ready.outputs, ready, context.store)
-        if not outputs:
+        report = Report()
+        if not (outputs := missing(ready.outputs, ready, context.store)):
             return report
         try:
             handle = self._ingested(ready, context, report)
@@ -91,19 +88,10 @@ class RunSystem(Work):
             reason = f"the documents were not ingested: {fault_of(error, self.system)}"
             report.errors |= dict.fromkeys(outputs, reason)
             return report
-        questions = dict(zip(ready.outputs, self.questions, strict=True))
-        texts = {output: context.inputs.questions[questions[output]].text for output in outputs}
-        most = 1 if ready.alone else self.system.in_flight
-        asking = _Asking(self.system, handle, most, context.watch.seconds, self._given(ready, context))
-        for replies in asking.replies(texts):
-            context.watch.restart()
-            stored = {name: reply for name, reply in replies.items() if isinstance(reply, SystemReply)}
-            # at once, whatever it costs: what was asked may have been paid for
-            context.store.put_many({name: _trajectory(name, texts[name], reply) for name, reply in stored.items()})
-            report.errors |= {name: reply for name, reply in replies.items() if isinstance(reply, str)}
-            report.tokens["in"] += sum(reply.tokens_in for reply in stored.values())
-            report.tokens["out"] += sum(reply.tokens_out for reply in stored.values())
-            report.calls["system questions"] += len(stored)
+        questions = zip(ready.outputs, self.questions, strict=True)
+        texts = {output: context.inputs.questions[place].text for output, place in questions}
+        asking = _Asking(self.system, handle, texts, context.watch.seconds, self._given(ready, context), report)
+        ask_missing(asking, ready, context, report, self.system.in_flight)
         return report
 
     def _given(self, ready: Ready, context: Context) -> dict[str, list[str]] | None:
@@ -140,7 +128,7 @@ class RunSystem(Work):
         run = psutil.Process(parent.pid if parent else None)
         tries = key("ingest tries", self.ingested, run.pid, run.create_time())
         lost = context.store.get(tries) or 0
-        if lost >= _TRIES:
+        if lost >= MOST_LOST_PROCESSES:
             raise OhrError(f"the process ended {lost} times while they were handed over, or took longer than the limit")
         context.store.put(tries, lost + 1)
         try:
@@ -185,59 +173,60 @@ class _Asking:
     """Asks a system in threads.
 
     Args:
-        most: questions at once.
-        seconds: limit of a question; None for no limit.
+        texts: of the questions, by key of the reply.
+        seconds: limit of a question, which is then left alone; None for no limit.
         given: contexts by key of the reply, where the system is not to search.
     """
 
     system: System
     handle: Any
-    most: int
+    texts: Mapping[str, str]
     seconds: float | None
-    given: Mapping[str, Sequence[str]] | None = None
+    given: Mapping[str, Sequence[str]] | None
+    report: Report
     _began: dict[Future[SystemReply], tuple[str, float]] = field(default_factory=dict)
 
-    def replies(self, questions: Mapping[str, str]) -> Iterator[dict[str, SystemReply | str]]:
-        """Yield the replies to questions as they come, by key, or why there is none; one that hangs is left alone."""
-        left = iter(questions.items())
-        while True:
-            while len(self._began) < self.most and (entry := next(left, None)):
-                self._begin(*entry)
-            if not self._began:
-                return
-            done, _ = wait(self._began, None if self.seconds is None else _POLL, FIRST_COMPLETED)
-            now, replies = perf_counter(), dict[str, SystemReply | str]()
-            for future in done:
-                output, began = self._began.pop(future)
-                replies[output] = _result(future, now - began, self.system)
-            late = [] if self.seconds is None else [f for f, (_, at) in self._began.items() if now - at > self._limit]
-            for future in late:
-                replies[self._began.pop(future)[0]] = f"no reply within {self._limit:g} seconds"
-            if replies:
-                yield replies
-
-    def _ask(self, output: str, question: str) -> SystemReply:
-        if self.given is None:
-            return self.system.ask(question, self.handle)
-        assert isinstance(self.system, GivenContexts)
-        return self.system.answer(question, self.given[output], self.handle)
-
-    @property
-    def _limit(self) -> float:
-        """A little less than the limit of an item, after which the process ends with all its questions."""
-        return 0.9 * (self.seconds or 0.0)
-
-    def _begin(self, output: str, question: str) -> None:
+    def begin(self, output: str) -> None:
+        """Begin a question."""
         future = Future[SystemReply]()
 
         def ask() -> None:
             try:
-                future.set_result(checked_reply(self._ask(output, question)))
+                future.set_result(checked_reply(self._ask(output)))
             except BaseException as error:  # the main thread says whose fault it is
                 future.set_exception(error)
 
         self._began[future] = output, perf_counter()
         Thread(target=ask, daemon=True).start()
+
+    def ended(self) -> Mapping[str, Any]:
+        """Wait for replies; returns their trajectories by key, or why there is none."""
+        # a little less than the limit of an item, after which the process ends with all its questions
+        limit = 0.9 * (self.seconds or inf)
+        results = dict[str, Any]()
+        while not results:
+            done, _ = wait(self._began, None if self.seconds is None else _POLL, FIRST_COMPLETED)
+            now = perf_counter()
+            for future in done:
+                output, began = self._began.pop(future)
+                reply = _result(future, now - began, self.system)
+                results[output] = reply if isinstance(reply, str) else self._kept(output, reply)
+            for future in [future for future, (_, began) in self._began.items() if now - began > limit]:
+                results[self._began.pop(future)[0]] = f"no reply within {limit:g} seconds"
+        return results
+
+    def _ask(self, output: str) -> SystemReply:
+        if self.given is None:
+            return self.system.ask(self.texts[output], self.handle)
+        assert isinstance(self.system, GivenContexts)
+        return self.system.answer(self.texts[output], self.given[output], self.handle)
+
+    def _kept(self, output: str, reply: SystemReply) -> Mapping[str, Any]:
+        """Count a reply, and return it as it is kept."""
+        self.report.tokens["in"] += reply.tokens_in
+        self.report.tokens["out"] += reply.tokens_out
+        self.report.calls["system questions"] += 1
+        return _trajectory(output, self.texts[output], reply)
 
 
 def _result(future: "Future[SystemReply]", seconds: float, system: System) -> SystemReply | str:

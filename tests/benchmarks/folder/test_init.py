@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 
 from ohr.cli.app import app
 from ohr.contracts import Question
-from ohr.new_study.answer_places import evidence_places
-from ohr.new_study.build_starter import build_starter
+from ohr.new_study.wizard import build_starter, evidence_places
 
 _spec = importlib.util.spec_from_file_location("folder_files", Path(__file__).with_name("conftest.py"))
 files = importlib.util.module_from_spec(_spec)

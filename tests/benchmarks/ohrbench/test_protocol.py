@@ -16,8 +16,7 @@ from ohr.metrics.answers import F1
 from ohr.metrics.dose import by_page, own_passages
 from ohr.metrics.floors import OtherPages
 from ohr.metrics.lcs import Lcs
-from ohr.metrics.reply_columns import answer_scores
-from ohr.metrics.retrieval_columns import retrieval_scores
+from ohr.metrics.question_scores import answer_scores, retrieval_scores
 from ohr.metrics.scores import Rules
 from ohr.spec.read import read_spec
 from ohr.steps.answers.prompt_templates import make_prompt, parse_answer, read_prompt

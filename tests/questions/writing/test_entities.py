@@ -2,7 +2,7 @@ import pytest
 
 from ohr.contracts import Page
 from ohr.errors import MissingExtra, SpecError
-from ohr.questions.writing import entities_of
+from ohr.questions.writing.entities import entities_of
 
 COMMON = "We met in Ardwen on Tuesday. "
 PAGES = {

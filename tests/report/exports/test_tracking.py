@@ -4,7 +4,7 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.report.exports.tracking import RUN, export_mlflow
-from ohr.results.folder.tags import change_tags
+from ohr.results.folder.tags_and_prices import change_tags
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 

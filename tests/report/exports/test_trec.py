@@ -11,7 +11,7 @@ from ir_measures import RR, R, Success, nDCG
 from ohr.errors import DataError
 from ohr.report.exports.trec import Exported, _falling, _scale, export_trec, token
 from ohr.results.derived.comparison import Side, compare_sides
-from ohr.results.derived.hits import compare_hits, read_hits
+from ohr.results.derived.ranked_runs import compare_hits, read_hits
 from ohr.results.run import Run
 from ohr.results.score_arrays import ScoreTable
 from ohr.runner.run import run

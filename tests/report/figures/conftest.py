@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ohr.results.derived.points import Point
+from ohr.results.derived.losses import Point
 from ohr.results.tables.schema import schema
 from ohr.results.tables.table_files import Tables
 

@@ -6,7 +6,7 @@ from http.client import HTTPConnection
 
 from ohr.benchmarks.mini import Mini
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.review.decisions import read_decisions
+from ohr.questions.human_review import read_decisions
 from ohr.report.html.review import serve_review
 from ohr.report.html.review_pages import PageSource
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from ohr.errors import DataError
-from ohr.questions.review.decisions import Decision, add_decision, candidate_digest, read_decisions
+from ohr.questions.human_review import Decision, add_decision, candidate_digest, read_decisions
 from ohr.report.html.review import TOKEN, serve_review
 from ohr.report.html.review_pages import PageSource, marked
 

@@ -7,7 +7,7 @@ import pytest
 
 from ohr.errors import DataError
 from ohr.questions.candidate import Candidate, Evidence
-from ohr.questions.review.decisions import Decision, add_decision, read_decisions
+from ohr.questions.human_review import Decision, add_decision, read_decisions
 from ohr.report.html.review_pages import PageSource
 
 from .chromium import CONTRAST, needs_chromium, opened

@@ -7,7 +7,7 @@ import pytest
 
 from ohr.contracts import Question
 from ohr.errors import DataError
-from ohr.files.foreign_answers.rows import AnswerRow
+from ohr.files.foreign_answers.answer_rows import AnswerRow
 from ohr.report.leaderboard.answer_files import matched, score_file
 from ohr.report.leaderboard.answers import score_answers
 

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from ohr.contracts import ScoringProtocol
+from ohr.files.foreign_answers.answer_rows import AnswerRow
 from ohr.files.foreign_answers.layouts import _WRITERS, written
-from ohr.files.foreign_answers.rows import AnswerRow
 from ohr.registry import Registry
 from ohr.report.leaderboard.answer_files import score_file
 from ohr.spec.read import make_benchmark

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from ohr.errors import MissingKey, PluginError
 from ohr.keys import identity
-from ohr.models import chat_client
 from ohr.retrievers.vector.dense import Dense
 from ohr.retrievers.vector.qdrant import Qdrant
 from ohr.retrievers.vector.vectors import EmbeddingRetriever, search_vectors
@@ -44,8 +43,7 @@ class Letters(EmbeddingRetriever, kind="letters"):
 
 
 @pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setattr(chat_client, "_refusals", {})
+def server():
     with qdrant_server() as state:
         yield state
 

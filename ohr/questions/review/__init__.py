@@ -1,1 +1,0 @@
-"""Human review of candidates: decisions, and what they do to a set."""
