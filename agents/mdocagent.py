@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ohr.contracts import Ask, Completion, Desk, Found, Outcome, PageId, Picture, Search, Turn
 from ohr.contracts.agent import Reads, Steps
@@ -14,7 +14,7 @@ from ohr.files.prompts import filled
 from ohr.parts import GeneratorPart, ImageRetrieverPart, TalkingVisionPart, TextRetrieverPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent
+from .prompted import Asking, PromptedAgent, Templates
 from .reply_parsing import json_object
 
 MOST_CHARACTERS = 100_000
@@ -22,13 +22,10 @@ MOST_CHARACTERS = 100_000
 CLUE = "\nYou may use the given clue:\n"
 """The words before a clue, as published."""
 
-Asking = Annotated[str, Field(pattern=r"\{question\}")]
 
-
-class Prompts(BaseModel):
+class Prompts(Templates):
     """The prompts; `{question}` is replaced by the question, for the text and the image agent with its clue."""
 
-    model_config = ConfigDict(extra="forbid")
     general: Asking
     critical: str
     text: Asking
@@ -67,7 +64,7 @@ class MDocAgent(PromptedAgent, kind="mdocagent"):
 
     version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text", "image"})
-    templates: ClassVar[type[BaseModel]] = Prompts
+    templates: ClassVar[type[Templates]] = Prompts
 
     text: Annotated[TextRetrieverPart, Field(description="Finds passages; their whole pages are read.")]
     image: Annotated[ImageRetrieverPart, Field(description="Finds page images.")]

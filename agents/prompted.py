@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from ohr.contracts import Agent, AnyRetriever, Generator
 from ohr.files.changes import kept_until_changed
@@ -13,11 +13,20 @@ from ohr.files.prompts import read_prompt_file
 _FAULTS = {"string_pattern_mismatch": "lacks a placeholder that the text of ohr's own prompt has"}
 
 
+Asking = Annotated[str, Field(pattern=r"\{question\}")]
+"""A prompt with the question."""
+
+
+class Templates(BaseModel):
+    """The content of a file of prompts: one text field for each."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class PromptedAgent(Agent):
     """An agent whose prompts are in a file; its texts are part of the agent's identity."""
 
-    templates: ClassVar[type[BaseModel]]
-    """The content of the file: one text field for each prompt."""
+    templates: ClassVar[type[Templates]]
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts; by default its own.")]
 
     def models(self) -> Mapping[str, Generator]:
@@ -47,5 +56,5 @@ class PromptedAgent(Agent):
 
 
 @kept_until_changed(32)
-def _texts(prompt: Path | str, templates: type[BaseModel]) -> Mapping[str, str]:
+def _texts(prompt: Path | str, templates: type[Templates]) -> Mapping[str, str]:
     return dict(read_prompt_file(prompt, templates, "ohr.agents.prompts", "prompt", _FAULTS).model_dump())

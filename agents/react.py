@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ohr.contracts import Ask, Completion, Desk, Found, Outcome, PageId, Search, Turn
 from ohr.contracts.agent import Reads, Steps
 from ohr.files.prompts import filled
 from ohr.parts import TalkingPart, TextRetrieverPart
 
-from .prompted import PromptedAgent
+from .prompted import Asking, PromptedAgent, Templates
 from .reply_parsing import first_tagged
 
 EXCERPT = 300
@@ -25,15 +25,14 @@ Result = tuple[str, tuple[PageId, ...]]
 """The words that answer an action, and the pages whose text is in them."""
 
 
-class Prompts(BaseModel):
+class Prompts(Templates):
     """The prompts; `{page}` names a page by its number in the lists, its document, and its place in there.
 
     `listed` and `page` may have `{question}` again: a small model forgets it.
     """
 
-    model_config = ConfigDict(extra="forbid")
     system: str
-    question: Annotated[str, Field(pattern=r"\{question\}")]
+    question: Asking
     listed: Annotated[str, Field(pattern=r"\{hits\}")]
     continued: str
     nothing: str
@@ -60,7 +59,7 @@ class ReAct(PromptedAgent, kind="react"):
 
     version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text"})
-    templates: ClassVar[type[BaseModel]] = Prompts
+    templates: ClassVar[type[Templates]] = Prompts
 
     retriever: Annotated[TextRetrieverPart, Field(description="Finds passages.")]
     model: Annotated[TalkingPart, Field(description="Chooses the actions and answers.")]
@@ -155,5 +154,4 @@ class _Tools:
         return shown, (page,)
 
     def _wrong(self, fault: str) -> Result:
-        """Name a fault, and remind of the actions."""
         return f"{self.agent.texts()[fault]}\n{self.agent.texts()['forms']}", ()

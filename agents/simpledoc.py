@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ohr import seeds
 from ohr.contracts import Ask, Completion, Desk, Outcome, PageId, Picture, Search, Steps, Turn
@@ -16,7 +16,7 @@ from ohr.files.prompts import filled
 from ohr.parts import GeneratorPart, ImageRetrieverPart, VisionPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent
+from .prompted import Asking, PromptedAgent, Templates
 from .reply_parsing import tagged
 
 _SEED = 123
@@ -25,13 +25,10 @@ _LONGEST_NUMBER = 9
 """Digits of a page number; Python refuses to read more than 4,300."""
 _ANSWER = re.compile("answer:", re.IGNORECASE)
 
-Asking = Annotated[str, Field(pattern=r"\{question\}")]
 
-
-class Prompts(BaseModel):
+class Prompts(Templates):
     """The prompts; `select` also has `{summaries}`, and `reason` has `{memory}`, `{pages}` and `{texts}`."""
 
-    model_config = ConfigDict(extra="forbid")
     summary: str
     page_text: Annotated[str, Field(pattern=r"\{text\}")]
     select: Asking
@@ -54,7 +51,7 @@ class SimpleDoc(PromptedAgent, kind="simpledoc"):
 
     version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"text", "image"})
-    templates: ClassVar[type[BaseModel]] = Prompts
+    templates: ClassVar[type[Templates]] = Prompts
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts.")] = "simpledoc"
     image: Annotated[ImageRetrieverPart, Field(description="Shortlists pages for a query.")]
     shortlist: Annotated[int, Field(gt=0, description="Pages whose summaries the selector reads.")] = 30
@@ -103,7 +100,6 @@ class SimpleDoc(PromptedAgent, kind="simpledoc"):
     def _summarise(
         self, shortlist: Sequence[int], summaries: dict[int, str], pages: Sequence[PageId], desk: Desk
     ) -> Coroutine[tuple[Step, ...], Any, None]:
-        """Add the summaries of the pages that have none yet, all at once."""
         missing = sorted(set(shortlist) - summaries.keys())
         if missing:
             asks = tuple(Ask("reader", self._summary(pages[number - 1], desk), shared=True) for number in missing)

@@ -8,7 +8,7 @@ from math import ceil, isfinite, sqrt
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from ohr.contracts import (
     AnyRetriever,
@@ -28,7 +28,7 @@ from ohr.contracts.agent import Reads, Step
 from ohr.files.prompts import filled
 from ohr.parts import RetrieverPart, VisionPart
 
-from .prompted import PromptedAgent
+from .prompted import Asking, PromptedAgent, Templates
 from .reply_parsing import json_object
 
 Result = TypeVar("Result")
@@ -41,13 +41,9 @@ _SHAPES |= dict.fromkeys(range(17, 21), (5, 4))
 """Rows and columns of a grid by its number of pages, as in ViDoRAG's code, which has no more than 20."""
 
 
-Asking = Annotated[str, Field(pattern=r"\{question\}")]
-
-
-class Prompts(BaseModel):
+class Prompts(Templates):
     """The prompts of the agents; `{numbering}` is the sentence `grid` or `images`, about the pages of the call."""
 
-    model_config = ConfigDict(extra="forbid")
     seeker: Asking
     inspector: Asking
     synthesizer: Asking
@@ -70,7 +66,7 @@ class ViDoRAG(PromptedAgent, kind="vidorag"):
     """
 
     version: ClassVar[int] = 2
-    templates: ClassVar[type[BaseModel]] = Prompts
+    templates: ClassVar[type[Templates]] = Prompts
     prompt: Annotated[Path | str, Field(description="Name or file of its prompts.")] = "vidorag"
     retriever: Annotated[RetrieverPart, Field(description="Finds the candidates, such as gmm over two retrievers.")]
     vision: Annotated[VisionPart, Field(description="Reads page images; give it enough max_pixels for a grid.")]
@@ -121,7 +117,6 @@ class ViDoRAG(PromptedAgent, kind="vidorag"):
     def _answer(
         self, question: str, pages: Sequence[PageId], desk: Desk, draft: str = ""
     ) -> Coroutine[Step, Completion, Outcome]:
-        """Let the synthesizer answer."""
         asked = f"{question}\n\n## Related Information\n{draft}" if draft else question
         answer, reply = yield from self._tried("synthesizer", asked, pages, desk.instruction, answer_of)
         return Outcome("", "unparsed", reply) if answer is None else Outcome(answer, reply=reply)

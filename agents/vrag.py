@@ -5,7 +5,7 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from ohr.contracts import Ask, Desk, Found, Outcome, PageId, Picture, Search, Steps, Turn
 from ohr.contracts.agent import Reads
@@ -14,18 +14,17 @@ from ohr.files.prompts import filled
 from ohr.parts import ImageRetrieverPart, TalkingVisionPart
 from ohr.text.thoughts import without_thoughts
 
-from .prompted import PromptedAgent
+from .prompted import Asking, PromptedAgent, Templates
 
 ACTIONS = ("search", "answer", "bbox")
 _FARTHEST = 1_000_000
 """The largest coordinate of a box; no picture has as many pixels on a side."""
 
 
-class Prompts(BaseModel):
+class Prompts(Templates):
     """The prompts; the rules need the question, and may have the words about coordinates."""
 
-    model_config = ConfigDict(extra="forbid")
-    first: Annotated[str, Field(pattern=r"\{question\}")]
+    first: Asking
     pixels: str
     thousandths: str
     last: str
@@ -53,7 +52,7 @@ class VRAG(PromptedAgent, kind="vrag"):
 
     version: ClassVar[int] = 2
     reads: ClassVar[frozenset[Reads]] = frozenset({"image"})
-    templates: ClassVar[type[BaseModel]] = Prompts
+    templates: ClassVar[type[Templates]] = Prompts
 
     image: Annotated[ImageRetrieverPart, Field(description="Finds pages by their images.")]
     vision: Annotated[TalkingVisionPart, Field(description="Chooses actions and answers; sees up to `actions` images.")]

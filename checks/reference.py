@@ -18,7 +18,7 @@ from ohr.results.tables.schema import DERIVED, TABLES, column_kinds
 from .source import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
-_TITLES = {"ocr": "OCR", "image_noise": "Image noise", "text_noise": "Text noise"}
+_TITLES = {"ocr": "OCR", "ocr_format": "OCR format", "image_noise": "Image noise", "text_noise": "Text noise"}
 _COPIES = (*DERIVED, "attribution", "attribution_doses", "decomposition")
 """Tables with a copy as CSV."""
 _TYPES = {

@@ -85,7 +85,6 @@ class LlamaCpp(LocalModel, kind="llama_cpp"):
         return replace(_completion(reply, fault, seconds, prompt.opening), truncated=asked is not prompt)
 
     def _continued(self, engine: Any, conversation: Conversation) -> Completion:
-        """Continue a conversation as it is."""
         if conversation.has_pictures:
             return _completion(None, f"{self.owner} reads text, and got an image", 0.0)
         began, room = perf_counter(), max(self.context - self.max_tokens, 1)

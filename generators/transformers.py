@@ -1,6 +1,7 @@
-"""Local language models through Hugging Face transformers: a folder, a name on the hub, or a GGUF file."""
+"""Local language models, and models of page images (VisRAG's row of Table S4), through Hugging Face transformers."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -9,14 +10,28 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Completion, Conversation, Prompt, Resources, execution
+from ohr.contracts import Completion, Conversation, Image, Prompt, Resources, execution
 from ohr.errors import PluginError
+from ohr.files.images import bounded
 from ohr.keys import key
 from ohr.models.model_files import check_device, model_resources
 
-from .gguf import loadable
-from .local_model import CHAT, LocalModel
-from .replies import Asked, Item, Unreadable, answered, chat, completion, fitted, in_batches, templated, tokens_of
+from .local_model import (
+    CHAT,
+    MODELS,
+    Asked,
+    Item,
+    LocalModel,
+    Unreadable,
+    answered,
+    chat,
+    completion,
+    fitted,
+    in_batches,
+    loadable,
+    templated,
+    tokens_of,
+)
 from .turns import spoken
 
 
@@ -100,7 +115,7 @@ class Transformers(LocalModel, kind="transformers"):
         )
         stops = {"stop_strings": list(self.stop), "tokenizer": engine.tokenizer} if self.stop else {}
         with torch.inference_mode(), torch.random.fork_rng():
-            tries = [one.attempt for one in batch]
+            tries = [work.attempt for work in batch]
             # sampled replies depend on the prompts alone, and on the number of the try
             torch.manual_seed(int(key("sample", *rows, *([tries] if any(tries) else []))[:8], 16))
             output = engine.model.generate(
@@ -112,24 +127,23 @@ class Transformers(LocalModel, kind="transformers"):
             )
         replies = output[:, tokens.shape[1] :].tolist()  # (batch, new tokens)
         seconds = round((perf_counter() - began) / len(batch), 4)
-        asked = [Completion("", len(row), 0, seconds, truncated=one.cut) for row, one in zip(rows, batch, strict=True)]
+        asked = [
+            Completion("", len(row), 0, seconds, truncated=work.cut) for row, work in zip(rows, batch, strict=True)
+        ]
         ends = engine.model.generation_config.eos_token_id
         return [
-            completion(reply, row, one, self.stop, ends, engine.tokenizer)
-            for reply, row, one in zip(replies, rows, asked, strict=True)
+            completion(reply, row, cost, self.stop, ends, engine.tokenizer)
+            for reply, row, cost in zip(replies, rows, asked, strict=True)
         ]
 
     def _room(self, engine: Engine) -> int:
-        """Return the most tokens of a prompt."""
         return max((self.context or engine.window) - self.max_tokens, 1)
 
     def _read(self, engine: Engine, prompt: Prompt) -> Asked:
-        """Return a prompt that fits, as tokens."""
         tokens, cut = fitted(prompt, self._room(engine), engine.tokenizer, partial(chat, engine.tokenizer, prompt))
         return Asked(tokens, cut, prompt.attempt)
 
     def _read_whole(self, engine: Engine, conversation: Conversation) -> Asked:
-        """Return a conversation as it is."""
         if conversation.has_pictures:
             raise Unreadable(f"{self.owner} reads text, and got an image")
         messages = [{"role": role, "content": said} for role, said in spoken(conversation)]
@@ -145,6 +159,85 @@ class Transformers(LocalModel, kind="transformers"):
             )
 
     def _joined(self, engine: Engine, batch: Sequence[Asked]) -> Any:
-        """Return a batch as the model's inputs."""
-        rows = {"input_ids": [one.inputs for one in batch]}
+        rows = {"input_ids": [work.inputs for work in batch]}
         return engine.tokenizer.pad(rows, padding_side="left", return_tensors="pt")
+
+
+class TransformersVision(Transformers, kind="transformers_vision"):
+    """Answers from page images with a vision-language model, such as Qwen2-VL; the chunks' text is not read."""
+
+    reads_images: ClassVar[bool] = True
+    packages: ClassVar[tuple[str, ...]] = ("transformers", "torch")
+    version: ClassVar[int] = 2
+    model: Annotated[str, Field(description="qwen2-vl-7b, a model's folder, or a name on the hub.")] = "qwen2-vl-7b"
+    max_pixels: Annotated[int, Field(gt=783, description="Larger pages are made smaller.")] = 1_003_520
+    batch_size: Annotated[int, execution("Prompts answered at once; halved where memory is too small.", gt=0)] = 1
+    dtype: Annotated[Literal["float32", "bfloat16", "float16", "auto"], Field(description="Weights' type.")] = "auto"
+
+    def load(self) -> Engine:
+        """Load the model and its processor."""
+        library = extras.load("transformers", "llm")
+        library.utils.logging.disable_progress_bar()
+        place, revision = MODELS.location(self.model), self.revision
+        with extras.loading(self.owner, place):
+            processor = library.AutoProcessor.from_pretrained(place, revision=revision)
+            kind = library.AutoModelForImageTextToText
+            model = kind.from_pretrained(place, revision=revision, dtype=self.dtype).to(self.device).eval()
+        processor.tokenizer.padding_side = "left"
+        return Engine(model, processor.tokenizer, processor)
+
+    def _read(self, engine: Engine, prompt: Prompt) -> Asked:
+        with _making_images():
+            images = [bounded(image, self.max_pixels) for image in prompt.images]
+        for count in range(len(images), 0, -1):
+            text = _chat(engine, prompt, count)
+            if _length(engine, text, images[:count]) <= self._room(engine):
+                return Asked((text, images[:count]), cut=count < len(images))
+        return Asked((_chat(engine, prompt, 0), []), cut=bool(images))
+
+    def _read_whole(self, engine: Engine, conversation: Conversation) -> Asked:
+        with _making_images():
+            messages: list[dict[str, Any]] = [
+                {"role": role, "content": [self._part(part) for part in ([said] if isinstance(said, str) else said)]}
+                for role, said in spoken(conversation)
+            ]
+        images = [part["image"] for message in messages for part in message["content"] if "image" in part]
+        text = templated(engine.processor, messages)
+        self._refuse_long(engine, _length(engine, text, images))
+        return Asked((text, images), attempt=conversation.attempt)
+
+    def _part(self, part: str | Image) -> dict[str, Any]:
+        if isinstance(part, str):
+            return {"type": "text", "text": part}
+        return {"type": "image", "image": bounded(part, self.max_pixels)}
+
+    def _joined(self, engine: Engine, batch: Sequence[Asked]) -> Any:
+        texts, images = [work.inputs[0] for work in batch], [image for work in batch for image in work.inputs[1]]
+        return _processed(engine, texts, images)
+
+
+@contextmanager
+def _making_images() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # a benchmark or a noise may raise anything while it makes an image
+        raise Unreadable(f"no page image: {type(error).__name__}: {error}") from error
+
+
+def _processed(engine: Engine, texts: list[str], images: Sequence[Any]) -> Any:
+    return engine.processor(text=texts, images=list(images) or None, padding=True, return_tensors="pt")
+
+
+def _length(engine: Engine, text: str, images: Sequence[Any]) -> int:
+    try:
+        return int(_processed(engine, [text], images)["input_ids"].shape[1])
+    except ValueError as error:  # such as where a page's text holds the model's own mark for an image
+        raise Unreadable(f"the model's processor refuses it: {error}") from error
+
+
+def _chat(engine: Engine, prompt: Prompt, images: int) -> str:
+    content = [*({"type": "image"} for _ in range(images)), {"type": "text", "text": prompt.user}]
+    messages = [{"role": "user", "content": content}]
+    if prompt.system:
+        messages.insert(0, {"role": "system", "content": [{"type": "text", "text": prompt.system}]})
+    return templated(engine.processor, messages) + prompt.opening

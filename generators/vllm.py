@@ -12,9 +12,7 @@ from ohr import extras
 from ohr.contracts import Completion, Prompt, Resources, execution
 from ohr.errors import PluginError
 
-from .gguf import loadable
-from .local_model import CHAT, LocalModel
-from .replies import chat, ended, fitted, thought_aloud
+from .local_model import CHAT, LocalModel, chat, ended, fitted, loadable, thought_aloud
 
 
 @dataclass(frozen=True)

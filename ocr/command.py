@@ -17,8 +17,9 @@ from ohr.files import pdf
 from ohr.messages.secrets import SHORTEST
 from ohr.models.model_files import content_digest
 
-from .formats.known import FormatName, reader_version
-from .formats.written import pages_written
+from .formats.choice import FormatField, reader_identity
+from .formats.markdown import Markdown
+from .formats.result_folder import pages_written
 from .structured import StructuredOcr, of_view
 
 _VERSION_SECONDS = 120.0
@@ -55,7 +56,10 @@ class Command(StructuredOcr, kind="command"):
         Literal["each", "all"] | None,
         Field(description="Pages of one call: by default `each` of images, `all` of a PDF."),
     ] = None
-    format: Annotated[FormatName, Field(description="The system whose files the program writes.")] = "markdown"
+    format: Annotated[
+        FormatField,
+        Field(description="The system whose files the program writes.", json_schema_extra={"default": "markdown"}),
+    ] = Markdown()
     dpi: Annotated[int, Field(ge=36, le=1200, description="Resolution that the page images are said to have.")] = 150
     timeout: Annotated[float, execution("Seconds for a page.", gt=0)] = 300.0
     version_command: Annotated[
@@ -78,8 +82,10 @@ class Command(StructuredOcr, kind="command"):
         words = " ".join(self.run)
         if "{input}" not in words:
             raise ValueError("`run` must have `{input}`, which becomes the file to read")
-        if "{output}" not in words and self.format != "markdown":
-            raise ValueError(f"`format: {self.format}` needs `{{output}}` in `run`, a folder for the program's files")
+        if "{output}" not in words and self.format.kind != "markdown":
+            raise ValueError(
+                f"`format: {self.format.kind}` needs `{{output}}` in `run`, a folder for the program's files"
+            )
         if self.source == "original" and (self.input == "image" or self.pages == "each"):
             raise ValueError("`source: original` needs `input: pdf` and all pages of a document in one call")
         return self
@@ -117,7 +123,7 @@ class Command(StructuredOcr, kind="command"):
             "run": [program or self.run[0], *words],
             "pages": self.reads_documents,
             "version": self._version(),
-            **reader_version(self.format),
+            **reader_identity(self.format),
         }
 
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
@@ -176,7 +182,6 @@ class Command(StructuredOcr, kind="command"):
         return {name: value.get_secret_value() for name, value in self.environment.items()}
 
     def _hidden(self, text: str) -> str:
-        """Write `***` in place of values of variables."""
         for value in sorted(self._variables.values(), key=len, reverse=True):
             text = text.replace(value, "***") if len(value) >= SHORTEST else text
         return text
@@ -204,7 +209,6 @@ def _asked(words: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> En
 
 
 def _content(word: str) -> dict[str, str] | None:
-    """Return the digest of a word that is a file's name."""
     path = Path(word)
     try:
         return {"sha256": content_digest(path)} if path.is_file() else None

@@ -20,7 +20,7 @@ from ohr.contracts import Block, Image, Recognition, Resources, execution
 from ohr.errors import PluginError
 from ohr.models.resident import resident
 
-from .formats.labels import kind_of
+from .formats.values import kind_of
 from .rapidocr import RapidOcr, confidence, read_lines
 from .reading_order import Line, in_reading_order
 from .structured import StructuredOcr

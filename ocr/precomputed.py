@@ -3,24 +3,29 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, model_validator
 
 from ohr.contracts import ABSENT, Document, Page, RecordedOcr
 from ohr.errors import PluginError
 from ohr.files.digests import folder_digest
-from ohr.files.names import UNWRITABLE, by_form, other_form
+from ohr.files.names import UNWRITABLE, by_form, other_form, printable
 from ohr.files.ohrbench_json import document_files, read_document, unwritable_files
 from ohr.markup.page import Markup, MarkupField, tidy
 from ohr.messages.faults import Fault, sentences
+from ohr.messages.wording import named
+from ohr.registry import Registry
 
-from .formats.folder import SCORED_0, documents_in, faults_of, holds_results, page_faults, pages_of
-from .formats.known import FormatName, endings, reader_version
+from .formats.choice import FormatField, formats_shown, reader_identity
+from .formats.find import index_of, shortest_endings
+from .formats.markdown import Markdown
+from .formats.ohrbench import OhrBench
+from .formats.result_folder import SCORED_0, documents_in, faults_of, page_faults, pages_of
 
 
 class Precomputed(RecordedOcr, kind="precomputed"):
-    """Takes each page's text from `<root>/<domain>/<document>.json`, or from the files of another `format`.
+    """Takes each page's text from `<root>/<domain>/<document>.json`, or from the files of another system.
 
     A page that is not there is missing. A damaged file costs its own pages only: each carries an error, scores 0 and
     is counted. A file whose name differs from the document's only in its Unicode form is read, and a note says so.
@@ -28,38 +33,70 @@ class Precomputed(RecordedOcr, kind="precomputed"):
 
     version: ClassVar[int] = 2
     root: Annotated[Path, Field(description="Folder with one folder per domain, or with a system's results.")]
-    format: Annotated[FormatName, Field(description="The system whose files these are; `ohrbench`: see above.")] = (
-        "ohrbench"
-    )
+    format: Annotated[
+        FormatField,
+        Field(
+            description="The system whose files these are; by default the one that they show.",
+            json_schema_extra={"default": None},
+        ),
+    ] = OhrBench()
     markup: Annotated[
         MarkupField | None,
         Field(description="As of engines with markup; by default texts of `ohrbench` stay unchanged."),
     ] = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_files_show(cls, keys: Any, info: ValidationInfo) -> Any:
+        """Take the format that the files show where none is named."""
+        if not isinstance(keys, dict) or "format" in keys or not isinstance(keys.get("root"), str | Path):
+            return keys
+        registry = (info.context or {}).get("registry") or Registry()
+        shown, _ = formats_shown(Path(keys["root"]), registry)
+        if len(shown) > 1:
+            fits = ", ".join(f"{format.kind} ({file})" for format, file in shown.items())
+            choice = f"choose one, such as `format: {next(iter(shown)).kind}`"
+            raise ValueError(f"{keys['root']} holds results that fit several formats: {fits}; {choice}")
+        return {**keys, "format": next(iter(shown))} if shown else keys
+
     def check(self) -> None:
         """Refuse a folder that does not exist or holds no results."""
         if not self.root.is_dir():
             raise PluginError(f"ocr precomputed: no such folder: {self.root}")
-        if self.format == "ohrbench":
+        if "format" not in self.model_fields_set:
+            self._refuse_unknown()
+        elif self._is_own_layout:
             if not any(self.root.rglob("*.json")):
-                texts = ", but texts, which `format: markdown` reads" if holds_results(self.root, "markdown") else ""
+                texts = ", but texts, which `format: markdown` reads" if index_of(self.root, Markdown()).whole else ""
                 raise PluginError(f"ocr precomputed: {self.root} holds no <domain>/<document>.json{texts}")
-        elif not holds_results(self.root, self.format):
+        elif not index_of(self.root, self.format).whole:
             raise PluginError(f"ocr precomputed: {self.root} holds no file that ends in {' or '.join(self._endings)}")
+
+    def _refuse_unknown(self) -> None:
+        """Refuse a folder whose files did not show their format; if they are only damaged, their documents fail."""
+        shown, unfit = formats_shown(self.root, Registry())
+        damaged = bool(unfit) and all(reason and "/" in name for name, reason in unfit.items())
+        if OhrBench() in shown or (damaged and not shown):
+            return
+        known = ", ".join(Registry().names("ocr_format"))
+        there = [printable(path.name) for path in sorted(self.root.iterdir())]
+        reasons = [f"{name} is {reason}" if reason else f"{name} fits none of them" for name, reason in unfit.items()]
+        seen = named(reasons) or (f"it has {named(there)}" if there else "it is empty")
+        raise PluginError(f"ocr precomputed: {self.root} holds no results of a known format ({known}): {seen}")
 
     def identity(self) -> Mapping[str, object]:
         """Identify the folder by its content."""
-        if self.format == "ohrbench":
+        if self._is_own_layout:
             content: object = folder_digest(self.root)
         else:
             content = {ending: folder_digest(self.root, f"*{ending}") for ending in self._endings}
-        changed = {"format": self.format, **reader_version(self.format)} if self.format != "ohrbench" else {}
+        changed = {} if self._is_own_layout else {"format": self.format.kind, **reader_identity(self.format)}
         markup = {"markup": self.markup.model_dump(), **self.markup.identity()} if self.markup is not None else {}
         return {"kind": self.kind, "content": content, **changed, **markup}
 
     def recorded(self, document: Document) -> Sequence[Page]:
         """Read a document's pages; each page without a result carries an error."""
-        if self.format != "ohrbench":
+        if not self._is_own_layout:
             return pages_of(self.root, self.format, document, self.markup or Markup())
         path = self._file(document)
         if path is None:
@@ -77,13 +114,17 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         """Count and name the domains, documents and pages that the folder lacks, and the faults of its files."""
         if not self.root.is_dir():
             return ()
-        if self.format == "ohrbench":
+        if self._is_own_layout:
             return sentences(self._faults(documents))
         return sentences(faults_of(self.root, self.format, documents))
 
     @property
+    def _is_own_layout(self) -> bool:
+        return self.format.kind == "ohrbench"
+
+    @property
     def _endings(self) -> list[str]:
-        return endings(self.format)
+        return shortest_endings(self.format)
 
     def _finished(self, page: Page) -> Page:
         return page if self.markup is None or page.error else replace(page, text=tidy(page.text, self.markup))

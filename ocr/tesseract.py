@@ -1,7 +1,16 @@
-"""Tesseract 5 in this process, through tesserocr; nothing but pip packages is needed."""
+"""Tesseract 5 in this process, through tesserocr; nothing but pip packages is needed.
 
+Leptonica, its image library, reports faults from which Tesseract recovers, such as "Error in boxClipToRectangle: box
+outside rectangle" where the search for lines looks beside the page
+(https://github.com/tesseract-ocr/tesseract/issues/427): they are kept for the case of an error, and not written.
+"""
+
+import ctypes
+import sys
 import sysconfig
+from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -12,8 +21,6 @@ from ohr.contracts import Image, OcrBackend, Recognition
 from ohr.errors import PluginError
 from ohr.models.model_files import content_digest
 from ohr.models.resident import resident
-
-from . import leptonica
 
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
 """ISO 639-1 to Tesseract's language packs, where the names differ."""
@@ -70,7 +77,7 @@ def _engine(languages: str, psm: int, folder: Path) -> Any:
 
 def _started(languages: str, psm: int, folder: Path) -> Any:
     tesserocr = extras.load("tesserocr", "tesseract")
-    leptonica.keep_messages()
+    keep_messages()
     return tesserocr.PyTessBaseAPI(path=str(folder), lang=languages, psm=psm, oem=tesserocr.OEM.LSTM_ONLY)
 
 
@@ -78,7 +85,7 @@ def _read(engine: Any, image: Image, dpi: int) -> Recognition:
     height, width, channels = image.shape
     if max(height, width) > _SIDE:
         return Recognition("", f"{width} x {height} pixels: Tesseract reads at most {_SIDE:,} pixels a side")
-    leptonica.messages()
+    messages()
     try:
         # the plain bytes, instead of a Pillow image that tesserocr would encode and Tesseract decode again
         engine.SetImageBytes(image.tobytes(), width, height, channels, width * channels)
@@ -87,5 +94,34 @@ def _read(engine: Any, image: Image, dpi: int) -> Recognition:
         confidence = engine.MeanTextConf() / 100
         engine.Clear()
     except RuntimeError as error:
-        return Recognition("", "; ".join(filter(None, (str(error), leptonica.messages()))))
+        return Recognition("", "; ".join(filter(None, (str(error), messages()))))
     return Recognition(text.strip(), confidence=confidence if text.strip() else None)
+
+
+_kept: deque[str] = deque(maxlen=3)
+
+
+def _keep(message: bytes) -> None:
+    _kept.append(message.decode(errors="replace").strip())
+
+
+_handler = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(_keep)
+
+
+@lru_cache(maxsize=1)
+def keep_messages() -> bool:
+    """Keep messages from now on; a Leptonica that is linked in so that it cannot be reached writes them to stderr."""
+    module = sys.modules.get("tesserocr.tesserocr") or sys.modules["tesserocr"]
+    try:
+        # a name that the extension module does not have is looked up in the libraries that it brought along
+        ctypes.CDLL(str(module.__file__)).leptSetStderrHandler(_handler)
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+def messages() -> str:
+    """Return the last messages since the last call, as one line, and forget them."""
+    joined = "; ".join(_kept)
+    _kept.clear()
+    return joined

@@ -19,8 +19,16 @@ from ohr.models.model_files import check_device, model_resources
 from ohr.models.resident import fitting, resident
 from ohr.text.loops import repeated_tail
 
-from .architectures.catalog import ARCHITECTURES, MODELS, Architecture, model_type, prompt_of
-from .architectures.presets import GOT_TASKS, PRESETS, Preset
+from .document_models import (
+    ARCHITECTURES,
+    GOT_TASKS,
+    MODELS,
+    PRESETS,
+    Architecture,
+    Preset,
+    model_type,
+    prompt_of,
+)
 from .prompts import read_prompt_text
 from .structured import StructuredOcr
 
@@ -89,7 +97,6 @@ class TransformersOcr(StructuredOcr, kind="transformers_ocr"):
         self.asked()
 
     def _check_parts(self, found: str) -> None:
-        """Raise when a library is missing that only some models need."""
         if ARCHITECTURES.get(found, Architecture()).videos and find_spec("torchvision") is None:
             raise MissingExtra(
                 f"torchvision is not installed, and the processor of {found} needs it: pip install torchvision, of the "

@@ -11,7 +11,7 @@ from ohr import extras
 from ohr.contracts import Chunk, Hit, Index
 from ohr.parts import RetrieverPart
 
-from .nested import JoinedRetriever
+from .hybrid import JoinedRetriever
 
 Place = list[Any]
 """Document and first page of a chunk."""

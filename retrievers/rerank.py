@@ -12,10 +12,8 @@ from ohr.errors import PluginError
 from ohr.models.resident import fitting, resident
 from ohr.parts import RetrieverPart
 
-from .embedders import folder_of, unused_prompts
-from .models import ModelRetriever, quiet_transformers
-from .nested import JoinedRetriever
-from .windows import cut_off
+from .embedders import ModelRetriever, cut_off, folder_of, quiet_transformers, unused_prompts
+from .hybrid import JoinedRetriever
 
 
 class Rerank(ModelRetriever, JoinedRetriever, kind="rerank"):

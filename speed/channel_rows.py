@@ -20,7 +20,7 @@ from ohr.noise import channel
 from ohr.noise.channel import Channel
 from ohr.noise.channel.align import align
 from ohr.noise.channel.page_model import read
-from ohr.retrievers.lexical.bm25_reference import STOPWORDS, BM25Reference
+from ohr.retrievers.lexical.bm25 import STOPWORDS, BM25Reference
 from ohr.text.words import normalise
 
 Texts = Mapping[tuple[str, int], str]

@@ -69,7 +69,7 @@ def ours(base: str, domains: list[str], kept: Path | None = None, *, warm: bool 
         from ohr.metrics.dose import evidence_text
         from ohr.metrics.lcs import lcs_of_passages
         from ohr.ocr.precomputed import Precomputed
-        from ohr.retrievers.lexical.bm25_reference import BM25Reference
+        from ohr.retrievers.lexical.bm25 import BM25Reference
     scores = []
     chunker, retriever, source = Reference(base=base), BM25Reference(), Precomputed(root=ROOT / "retrieval_base" / base)
     with timed("read"):

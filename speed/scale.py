@@ -48,7 +48,7 @@ plugins: [{plugin}]
 PLUGIN = f'''
 import zlib
 import numpy as np
-from ohr.retrievers.vector.embedding import EmbeddingRetriever
+from ohr.retrievers.vector.vectors import EmbeddingRetriever
 
 class RandomVectors(EmbeddingRetriever, kind="random_vectors"):
     """A unit vector for each text, drawn by its checksum."""

@@ -23,6 +23,7 @@ from ohr.testing import (
     check_image_noise,
     check_metric,
     check_ocr,
+    check_ocr_format,
     check_retriever,
     check_stage,
     check_system,
@@ -335,6 +336,12 @@ def test_ocr_that_reads_images(plugin, kind, line_image):
 @pytest.mark.parametrize("kind", engines(reads_images=False))
 def test_ocr_that_is_recorded(plugin, kind):
     check_ocr(plugin("ocr", kind))
+
+
+@pytest.mark.parametrize("kind", REGISTRY.names("ocr_format"))
+def test_ocr_format(plugin, kind):
+    recorded = Path(__file__).parent / "ocr" / "recordings" / kind
+    check_ocr_format(plugin("ocr_format", kind), recorded if recorded.is_dir() else None)
 
 
 @pytest.mark.parametrize("kind", REGISTRY.names("chunker"))

@@ -331,7 +331,7 @@ def test_the_page_on_installing_has_every_extra():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_tables_of_plugins_name_every_kind(family: str):
-    pages = ("backends.md", "noise/capture.md", "noise/image.md", "noise/index.md")
+    pages = ("backends.md", "engines.md", "noise/capture.md", "noise/image.md", "noise/index.md")
     tables = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in pages)
     ours = [entry.name for entry in entry_points(group=FAMILIES[family][1]) if entry.dist and entry.dist.name == "ohr"]
     assert ours

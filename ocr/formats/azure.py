@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Any
 
-from ohr.contracts import Block, BlockKind
+from ohr.contracts import Block, BlockKind, OcrFormat
 
 from .markdown import page as page_of_markdown
+from .markdown import read as read_markdown
 from .values import Pages, Unreadable, known, mapping, page_number, sequence, string
 
 _BREAK = re.compile(r"<!--\s*PageBreak\s*-->")
@@ -20,8 +21,18 @@ _FIGURE = re.compile(r"</?figure>[ \t]*\n?|</?figcaption>", re.IGNORECASE)
 _KINDS: Mapping[str, BlockKind] = {"PageHeader": "header", "PageFooter": "footer", "PageNumber": "page_number"}
 
 
-def read(found: Any) -> Pages:
-    """Read a reply, or the `analyzeResult` in it."""
+class Azure(OcrFormat, kind="azure"):
+    """Azure Document Intelligence: an analysis result, or its Markdown."""
+
+    version = 2
+    endings = (".json", ".md")
+
+    def pages(self, content: Any) -> Pages:
+        """Read a document's JSON or Markdown."""
+        return read_markdown(content) if isinstance(content, str) else _read(content)
+
+
+def _read(found: Any) -> Pages:
     data = mapping(found, "the file")
     data = mapping(data.get("analyzeResult", data), "analyzeResult")
     if "pages" not in data or "content" not in data:

@@ -8,17 +8,28 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from ohr.contracts import Block
+from ohr.contracts import Block, OcrFormat
 
-from .labels import kind_of
-from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string
+from .markdown import read as read_markdown
+from .values import Pages, Unreadable, formula, kind_of, known, mapping, page_number, picture, sequence, string
 
 _BOXES = {"checkbox_selected": "x", "checkbox_unselected": " "}
 _WHOLE = ("picture", "chart", "table", "document_index", "inline")
 """Items whose children are parts of them. A group has a label, too, and no text."""
 
 
-def read(found: Any) -> Pages:
+class Docling(OcrFormat, kind="docling"):
+    """A document of docling, or its Markdown."""
+
+    version = 2
+    endings = (".json", ".md")
+
+    def pages(self, content: Any) -> Pages:
+        """Read a document's JSON or Markdown."""
+        return read_markdown(content) if isinstance(content, str) else _read(content)
+
+
+def _read(found: Any) -> Pages:
     """Read a document in its reading order, page headers and footers last."""
     data = mapping(found, "the file")
     if "body" not in data:

@@ -1,4 +1,4 @@
-"""The files of a folder that hold results, and which of them belong to a document."""
+"""The files of a folder that hold results, what they hold, and which of them belong to a document."""
 
 import os
 import re
@@ -6,12 +6,87 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
+from ohr.contracts import OcrFormat
+from ohr.files.json_input import lines, parse_json
 from ohr.files.names import composed, is_writable, printable
 
-from .known import FORMATS, FileKind, FormatName, sources
-from .values import Unreadable
+from .values import Pages, Unreadable
+
+
+def ending_of(format: OcrFormat, name: str) -> tuple[int, str] | None:
+    """Return which of a format's endings a file has, and its name without it; None for any other file."""
+    if name.endswith(format.ignored):
+        return None
+    for place, ending in enumerate(format.endings):
+        if name == ending.lstrip("_"):
+            return place, ""
+        if name.endswith(ending):
+            return place, name[: -len(ending)]
+    return None
+
+
+def shortest_endings(format: OcrFormat) -> list[str]:
+    """List how the names of a format's files end, the shortest of several."""
+    return [
+        ending
+        for ending in format.endings
+        if not any(ending != other and ending.endswith(other) for other in format.endings)
+    ]
+
+
+def pages_in(format: OcrFormat, ending: str, content: bytes, line: int | None = None) -> Pages:
+    """Read a file's content, or one line of it.
+
+    Raises:
+        Unreadable: it is not as the system writes it.
+    """
+    try:
+        found = format.pages(parsed(content if line is None else content.split(b"\n")[line - 1], ending))
+        pages = {number: tuple(blocks) for number, blocks in found.items()}
+    except ValueError as error:
+        raise Unreadable(str(error)) from None
+    except Exception as error:  # what no reader foresaw: a file may hold anything
+        raise Unreadable(f"not as expected ({type(error).__name__}: {error})") from None
+    if not pages and ending not in format.omits_blank:
+        raise Unreadable("without pages")
+    return pages
+
+
+def parsed(content: bytes, ending: str) -> Any:
+    """Return what a reader gets of a file with an ending, or say what is there in its place."""
+    if not is_json(ending):
+        try:
+            return content.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError:
+            raise Unreadable("not text in UTF-8") from None
+    try:
+        found = parse_json(content)
+    except ValueError as error:
+        if content.lstrip()[:1] == b"<":
+            raise Unreadable("HTML or XML in place of JSON") from None
+        raise Unreadable("empty" if not content.strip() else f"not readable as JSON ({error})") from None
+    if isinstance(found, str):  # which a reader would take for the text of a file
+        raise Unreadable("not as expected: only a text in JSON")
+    return found
+
+
+def is_json(ending: str) -> bool:
+    """Report whether files with an ending hold JSON, or JSON on each line."""
+    return ending.endswith((".json", ".jsonl"))
+
+
+def sources(format: OcrFormat, content: bytes) -> Iterator[tuple[int, PurePosixPath | None]]:
+    """List the lines of a file with one document a line, each with its document's path; None for a broken line."""
+    for number, line in lines(content.decode("utf-8", "replace")):
+        try:
+            source = format.document_of(parsed(line.encode(), ".jsonl"))
+            yield number, PurePosixPath(source.rpartition("://")[2])
+        except Exception:  # a line may hold anything
+            yield number, None
+
 
 Name = tuple[str, ...]
 """Folders and name of a result, without its ending, in one Unicode form."""
@@ -29,18 +104,36 @@ class Piece:
     """A file with a result, or a line of one.
 
     Args:
-        rank: place of its kind among those of the format; the lowest is preferred.
+        rank: place of its ending among those of the format; the lowest is preferred.
         number: of the page that it holds, as its name has it; None for a whole document.
     """
 
     path: Path
-    kind: FileKind
+    format: OcrFormat
     rank: int
     number: int | None = None
     line: int | None = None
 
     def __str__(self) -> str:
         return printable(self.path.name) + (f" line {self.line}" if self.line else "")
+
+    @property
+    def ending(self) -> str:
+        """How the names of such files end."""
+        return self.format.endings[self.rank]
+
+    def pages(self) -> Pages:
+        """Read it.
+
+        Raises:
+            Unreadable: it cannot be read, or is not as the system writes it.
+        """
+        try:
+            return pages_in(self.format, self.ending, self.path.read_bytes(), self.line)
+        except OSError as error:
+            raise Unreadable(f"not readable ({error.strerror})") from None
+        except MemoryError:
+            raise Unreadable("too large for this machine's memory") from None
 
 
 class Ambiguous(Exception):
@@ -74,7 +167,6 @@ class Index:
 
     @cached_property
     def _by_part(self) -> Mapping[str, set[Name]]:
-        """The names by folders and last parts in them."""
         found = defaultdict(set)
         for name in (*self.whole, *self.paged):
             for part in name:
@@ -125,7 +217,7 @@ class Index:
         yield from ((name, found) for each in (whole, pages) for name, found in each.items() if found)
 
 
-def index_of(root: Path, format: FormatName) -> Index:
+def index_of(root: Path, format: OcrFormat) -> Index:
     """Return the results in a folder; the last few are kept until a folder changes."""
     place = root.resolve(), format
     if (held := _held.get(place)) and held.is_fresh():
@@ -136,17 +228,17 @@ def index_of(root: Path, format: FormatName) -> Index:
     return made
 
 
-_held: dict[tuple[Path, FormatName], Index] = {}
+_held: dict[tuple[Path, OcrFormat], Index] = {}
 _MOST = 4
 
 
-def look(root: Path, format: FormatName) -> Index:
+def look(root: Path, format: OcrFormat) -> Index:
     """Look for results in a folder."""
-    index, known = Index(), FORMATS[format]
-    for folder, files in _folders(root, index.stamps):
+    index = Index()
+    for folder, files in folders_in(root, index.stamps):
         is_download = any(file in _DOWNLOADED for file in files)
         for file in files:
-            if kind := known.kind_of(file):
+            if ending := ending_of(format, file):
                 path = folder / file
                 parts = path.relative_to(root).parts[:-1]
                 if not is_writable("/".join((*parts, file))):
@@ -154,16 +246,20 @@ def look(root: Path, format: FormatName) -> Index:
                     continue
                 _add(
                     index,
-                    Piece(path, known.kinds[kind[0]], kind[0]),
+                    Piece(path, format, ending[0]),
                     tuple(map(composed, parts)),
-                    "" if is_download and _TASK.fullmatch(kind[1]) else composed(kind[1]),
+                    "" if is_download and _TASK.fullmatch(ending[1]) else composed(ending[1]),
                     composed(root.name),
                 )
     return index
 
 
-def _folders(root: Path, stamps: dict[str, int]) -> Iterator[tuple[Path, list[str]]]:
-    """List folders and their files in order; links are followed, hidden names are left out."""
+def folders_in(root: Path, stamps: dict[str, int] | None = None) -> Iterator[tuple[Path, list[str]]]:
+    """List folders and their files in order; links are followed, hidden names are left out.
+
+    Args:
+        stamps: gets the times of change of the folders.
+    """
     seen = set()
     for place, folders, files in os.walk(root, followlinks=True):
         here = Path(place)
@@ -172,16 +268,17 @@ def _folders(root: Path, stamps: dict[str, int]) -> Iterator[tuple[Path, list[st
             folders.clear()
             continue
         seen.add((about.st_dev, about.st_ino))
-        stamps[place] = about.st_mtime_ns
+        if stamps is not None:
+            stamps[place] = about.st_mtime_ns
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield here, sorted(name for name in files if not name.startswith("."))
 
 
 def _add(index: Index, piece: Piece, folders: Name, stem: str, home: str) -> None:
     """Add a file; one that has no name of its own is named after its folder, `home` where that is the searched one."""
-    if piece.kind.content == "lines":
+    if piece.ending.endswith(".jsonl"):
         index.stamps[str(piece.path)] = piece.path.stat().st_mtime_ns
-        for line, source in sources(piece.path.read_bytes()):
+        for line, source in sources(piece.format, piece.path.read_bytes()):
             found = replace(piece, line=line)
             if source is None:
                 index.unnamed.append(str(found))
@@ -214,8 +311,8 @@ def _are_documents(pieces: Sequence[Piece]) -> bool:
     seen = set[int]()
     for piece in pieces:
         try:
-            numbers = set(piece.kind.pages(piece.path.read_bytes(), piece.line)) if piece.kind.numbers_pages else set()
-        except (OSError, Unreadable):
+            numbers = set(piece.pages()) if piece.format.numbers_pages and is_json(piece.ending) else set()
+        except Unreadable:
             continue
         if numbers & seen:
             return True

@@ -10,8 +10,9 @@ coordinates and what olmOCR notes of a page before its text.
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
-from ohr.contracts import Block
+from ohr.contracts import Block, OcrFormat
 from ohr.files import MOST_PAGES
 
 from .values import Pages, Unreadable, page_number
@@ -33,6 +34,22 @@ _PLACE = re.compile(
 )
 _NOTE = "primary_language|is_rotation_valid|rotation_correction|is_table|is_diagram"
 _NOTES = re.compile(rf"\A\s*---\n(?:(?:{_NOTE}):[^\n]*\n)+---[ \t]*(?:\n|\Z)")
+
+
+class Markdown(OcrFormat, kind="markdown"):
+    """Markdown or plain text of any program, with page breaks or one file a page."""
+
+    version = 3
+    endings = (".md", ".mmd", ".markdown", ".txt")
+    is_general = True
+
+    def pages(self, content: Any) -> Pages:
+        """Read a document."""
+        return read(content)
+
+    def fits(self, content: Any) -> bool:
+        """Report whether it is a text, and no page of a browser."""
+        return isinstance(content, str) and _PAGE_OF_A_BROWSER.match(content) is None
 
 
 def read(text: str) -> Pages:

@@ -1,14 +1,15 @@
 """Marker's JSON: a tree of documents, pages and blocks with HTML (marker-pdf 1.x and 2.0)."""
 
+import html
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ohr.contracts import Block
+from ohr.contracts import Block, OcrFormat
+from ohr.markup.html import INLINE_TAGS
 
-from .html import in_markdown, is_table
-from .labels import kind_of
-from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
+from .markdown import read as read_markdown
+from .values import Pages, Unreadable, formula, kind_of, known, mapping, page_number, picture, sequence, string, table
 
 _PAGE = re.compile(r"/page/(\d+)/")
 _LEVEL = re.compile(r"\s*<h([1-6])\b", re.IGNORECASE)
@@ -19,7 +20,19 @@ _TAG = re.compile(r"<[^<>]*>")
 _ALT = re.compile(r"<img\b[^<>]*\balt=['\"]([^'\"<>]+)['\"]", re.IGNORECASE)
 
 
-def read(found: Any) -> Pages:
+class Marker(OcrFormat, kind="marker"):
+    """Marker's tree of blocks, or its Markdown."""
+
+    version = 2
+    endings = (".json", ".md")
+    ignored = ("_meta.json",)
+
+    def pages(self, content: Any) -> Pages:
+        """Read a document's JSON or Markdown."""
+        return read_markdown(content) if isinstance(content, str) else _read(content)
+
+
+def _read(found: Any) -> Pages:
     """Read the tree; a page's number is in its `id`."""
     pages = sequence(mapping(found, "the file").get("children"), "the pages")
     if not pages and "children" not in found:
@@ -80,3 +93,39 @@ def _picture(text: str) -> Iterator[Block]:
         yield Block("description", in_markdown(said))
     if is_table(text):  # a chart that a model turned into a table
         yield Block("description", table(text[text.lower().index("<table") :]))
+
+
+_TABLE = re.compile(r"(<table\b.*?</table\s*>)", re.DOTALL | re.IGNORECASE)
+_MATH = re.compile(r"<math(?P<about>[^<>]*)>(?P<latex>.*?)</math\s*>", re.DOTALL | re.IGNORECASE)
+_NAMED_TAG = re.compile(r"<(/?)([a-z][a-z0-9-]*)\b[^<>]*>", re.IGNORECASE)
+_MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "code": "`"}
+_LINES = frozenset({"br", "p", "div", "li", "tr", "pre", "ul", "ol", *(f"h{level}" for level in range(1, 7))})
+_KEPT = frozenset({"sub", "sup", "u", "mark"})
+
+
+def in_markdown(text: str) -> str:
+    """Write a piece of HTML as Markdown: styles, formulas, lists and lines; other tags are dropped."""
+    parts = _TABLE.split(_MATH.sub(_formula, text))
+    written = (part if place % 2 else html.unescape(_NAMED_TAG.sub(_mark, part)) for place, part in enumerate(parts))
+    return re.sub(r"\n\s*\n+", "\n", "".join(written)).strip()
+
+
+def is_table(text: str) -> bool:
+    """Report whether HTML has a table in it."""
+    return _TABLE.search(text) is not None
+
+
+def _formula(found: re.Match[str]) -> str:
+    fence = "$$" if "block" in found["about"] else "$"
+    return f"{fence}{found['latex'].strip()}{fence}"
+
+
+def _mark(tag: re.Match[str]) -> str:
+    closes, name = tag[1] == "/", tag[2].lower()
+    if name in _MARKS:
+        return _MARKS[name]
+    if name == "li" and not closes:
+        return "\n- "
+    if name in _KEPT:
+        return tag[0]
+    return "\n" if name in _LINES else "" if name in INLINE_TAGS else " "

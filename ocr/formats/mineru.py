@@ -11,12 +11,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ohr.contracts import Block, BlockKind
+from ohr.contracts import Block, BlockKind, OcrFormat
 from ohr.messages.wording import counted, named
 
 from . import values
-from .labels import LABELS
-from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, table, without_gaps
+from .values import (
+    LABELS,
+    Pages,
+    Unreadable,
+    formula,
+    known,
+    mapping,
+    page_number,
+    picture,
+    sequence,
+    table,
+    without_gaps,
+)
 
 _log = logging.getLogger(__name__)
 _KINDS: Mapping[str, BlockKind] = {**LABELS, "discarded": "footer", "abandon": "footer", "ref_text": "list"}
@@ -38,8 +49,32 @@ _HOLDERS = frozenset(
 """Keys of a block that hold text, parts or a picture; so does any that ends in `_content`."""
 
 
-def read(found: Any) -> Pages:
-    """Read any of the files."""
+class MinerU(OcrFormat, kind="mineru"):
+    """MinerU's content list, or another of its JSON files; MonkeyOCR and rapid-doc write them, too."""
+
+    endings = (
+        "_content_list.json",
+        "_content_list_v2.json",
+        "_middle.json",
+        "_middle_json.json",
+        "_structured_content.json",
+        "_layout.json",
+        ".json",
+    )
+    ignored = ("_model.json", "model_output.json")
+    omits_blank = ("_content_list.json",)
+
+    def pages(self, content: Any) -> Pages:
+        """Read any of the files."""
+        return _read(content)
+
+    def fits(self, content: Any) -> bool:
+        """Report whether it can be read, and its blocks have a type, unlike pages of OHRBench's layout."""
+        blocks = content if isinstance(content, list) else ()
+        return all(isinstance(block, list) or "type" in block for block in blocks) and bool(_read(content))
+
+
+def _read(found: Any) -> Pages:
     if isinstance(found, list):
         if found and all(isinstance(page, list) for page in found):
             if not any(found):
@@ -157,7 +192,6 @@ def _body(block: Mapping[str, Any], kind: str) -> Iterator[Block]:
 
 
 def _annotations(block: Mapping[str, Any], kind: str, name: str) -> Iterator[Block]:
-    """Read captions or footnotes: a text, texts, or spans."""
     for key in (f"{kind}_{name}", f"img_{name}", f"{name}s"):
         value = block.get(key)
         texts = value if isinstance(value, list) and all(isinstance(each, str) for each in value) else [value]

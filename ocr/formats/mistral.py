@@ -3,13 +3,24 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ohr.contracts import Block
+from ohr.contracts import Block, OcrFormat
 
 from .markdown import page as page_of_markdown
+from .markdown import read as read_markdown
 from .values import Pages, Unreadable, known, mapping, page_number, sequence, string
 
 
-def read(found: Any) -> Pages:
+class Mistral(OcrFormat, kind="mistral"):
+    """Mistral OCR: a reply, or its Markdown."""
+
+    endings = (".json", ".md")
+
+    def pages(self, content: Any) -> Pages:
+        """Read a document's JSON or Markdown."""
+        return read_markdown(content) if isinstance(content, str) else _read(content)
+
+
+def _read(found: Any) -> Pages:
     """Read a reply; its page numbers start at 0."""
     data = mapping(found, "the file")
     if "pages" not in data:

@@ -2,18 +2,30 @@
 
 from typing import Any
 
+from ohr.contracts import OcrFormat
+
 from .markdown import page
+from .markdown import read as read_markdown
 from .values import Pages, Unreadable, known, mapping, page_number, sequence, string
 
 
-def source(found: Any) -> str:
-    """Return the path or address of a line's document."""
-    about = mapping(mapping(found, "a line").get("metadata"), "metadata")
-    return string(about.get("Source-File"), "Source-File")
+class OlmOcr(OcrFormat, kind="olmocr"):
+    """olmOCR's Dolma files, one document a line, or its Markdown."""
+
+    version = 2
+    endings = (".jsonl", ".md")
+
+    def pages(self, content: Any) -> Pages:
+        """Read a line, or a document's Markdown."""
+        return read_markdown(content) if isinstance(content, str) else _read(content)
+
+    def document_of(self, line: Any) -> str:
+        """Return the path or address of a line's document."""
+        about = mapping(mapping(line, "a line").get("metadata"), "metadata")
+        return string(about.get("Source-File"), "Source-File")
 
 
-def read(found: Any) -> Pages:
-    """Read one line."""
+def _read(found: Any) -> Pages:
     data = mapping(found, "a line")
     known([data], ("text",), "line")
     text = string(data.get("text"), "text")

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ohr.contracts import Block, BlockKind
+from ohr.contracts import Block, BlockKind, OcrFormat
 
-from .labels import LABELS
 from .markdown import page as page_of_markdown
-from .values import Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
+from .markdown import read as read_markdown
+from .values import LABELS, Pages, Unreadable, formula, known, mapping, page_number, picture, sequence, string, table
 
 _KINDS: Mapping[str, BlockKind] = {**LABELS, "seal": "image", "number": "page_number"}
 
@@ -15,8 +15,19 @@ _ABOUT = ("layout_bbox", "layout", "sub_label", "block_bbox", "block_label", "bl
 """Keys that hold no text."""
 
 
-def read(found: Any) -> Pages:
-    """Read one page's file, or a reply with all pages."""
+class PaddleOcr(OcrFormat, kind="paddleocr"):
+    """Pages of PP-StructureV3, PaddleOCR-VL and PaddleX, or their Markdown."""
+
+    version = 2
+    endings = ("_res.json", ".json", ".md")
+    numbers_pages = False  # of an image, the number is null
+
+    def pages(self, content: Any) -> Pages:
+        """Read a document's JSON or Markdown."""
+        return read_markdown(content) if isinstance(content, str) else _read(content)
+
+
+def _read(found: Any) -> Pages:
     data = mapping(found, "the file")
     data = mapping(data.get("result", data.get("res", data)), "the result")
     if "layoutParsingResults" in data:

@@ -1,10 +1,10 @@
-"""Common parts of the readers: pages, and careful access to JSON that others wrote."""
+"""Common parts of the readers: pages, labels of blocks, and careful access to JSON that others wrote."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ohr.contracts import Block
+from ohr.contracts import Block, BlockKind
 from ohr.files import MOST_PAGES
 from ohr.files.json_input import whole_number
 from ohr.messages.wording import named
@@ -87,3 +87,26 @@ def table(text: str) -> str:
 def picture(path: object) -> Block:
     """Return the link to a picture."""
     return Block("image", f"![]({path if isinstance(path, str) else ''})")
+
+
+_LABELS: Mapping[BlockKind, str] = {
+    "heading": "title doc_title paragraph_title section_header",
+    "list": "list list_item list_group index",
+    "code": "code algorithm",
+    "table": "table table_of_contents",
+    "formula": "formula display_formula equation equation_interline interline_equation",
+    "caption": "caption figure_caption table_caption figure_title table_title chart_title",
+    "footnote": "footnote page_footnote vision_footnote",
+    "image": "image picture figure chart",
+    "header": "header page_header header_image",
+    "footer": "footer page_footer footer_image",
+    "page_number": "page_number",
+}
+LABELS: Mapping[str, BlockKind] = {label: kind for kind, labels in _LABELS.items() for label in labels.split()}
+"""The kind of block by label; a label means the same in all systems that write it."""
+_BETWEEN_WORDS = re.compile(r"-|(?<=[a-z])(?=[A-Z])")
+
+
+def kind_of(label: object) -> BlockKind:
+    """Return the kind of a label, written as `section_header`, `Section-header` or `SectionHeader`; most are text."""
+    return LABELS.get(_BETWEEN_WORDS.sub("_", str(label)).lower(), "text")

@@ -8,8 +8,6 @@ from ohr.files.prompts import read_prompt_file
 
 
 class _Prompt(BaseModel):
-    """The content of a prompt file."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
     text: str
 

@@ -20,8 +20,7 @@ from ohr.models.reach import without_connection
 from ohr.models.resident import resident
 from ohr.models.tries import Retries
 
-from ..formats.labels import kind_of
-from ..formats.values import formula, table
+from ..formats.values import formula, kind_of, table
 from ..structured import StructuredOcr
 
 _AROUND = re.compile(r".+_(?=caption$|footnote$)|_block$")

@@ -1,13 +1,18 @@
 """Presets: how a model is asked for a page, and how its reply is read."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ohr.contracts import Block, BlockKind
 from ohr.files.prompts import read_prompt_file
 
+from ..formats.values import formula, kind_of
 from ..prompts import read_prompt_text
 
 _PRESETS = "ohr.ocr.servers.presets"
@@ -47,3 +52,98 @@ class Preset(BaseModel):
 def read_preset(name: str | Path) -> Preset:
     """Read a preset of ohr by its name, or a user's own file; raises PluginError."""
     return read_prompt_file(name, Preset, _PRESETS, "preset of vlm", {})
+
+
+_FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+_KEY = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_TAGGED = re.compile(r"<(img|signature|watermark|page_number)>(.*?)</\1>", re.DOTALL)
+_TAG_KINDS: Mapping[str, BlockKind] = {"img": "description", "signature": "description", "page_number": "page_number"}
+_GROUNDED = re.compile(r"<\|ref\|>(.*?)<\|/ref\|>(?:<\|det\|>.*?<\|/det\|>)?", re.DOTALL)
+_SPECIAL = re.compile(r"<\|[^|>\n]{1,40}\|>|<｜[^｜>\n]{1,40}｜>")
+_OBJECT = re.compile(r"\{[^{}]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply, read.
+
+    Args:
+        problem: why it should be asked again; empty where it is as it should be.
+        turn: degrees by which the page must be turned clockwise to be upright, where the model says so.
+    """
+
+    blocks: tuple[Block, ...]
+    problem: str = ""
+    turn: int = 0
+
+
+def markdown(text: str) -> Reply:
+    """Read plain Markdown."""
+    return Reply((Block("text", text.strip()),))
+
+
+def olmocr(text: str) -> Reply:
+    """Read Markdown under a front matter, as olmOCR writes it."""
+    front = _FRONT.match(text)
+    if front is None:
+        return Reply((Block("text", text.strip()),), "the front matter is missing")
+    keys = dict(_KEY.findall(front[1]))
+    turn = 0
+    if keys.get("is_rotation_valid", "").lower() == "false" and keys.get("rotation_correction") in ("90", "180", "270"):
+        turn = int(keys["rotation_correction"])
+    return Reply((Block("text", text[front.end() :].strip()),), turn=turn)
+
+
+def nanonets(text: str) -> Reply:
+    """Read Markdown with tags for what is no running text."""
+    plain, *parts = _TAGGED.split(text)
+    blocks = [Block("text", plain.strip())]
+    for tag, inside, after in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        blocks += Block(_TAG_KINDS.get(tag, "text"), inside.strip()), Block("text", after.strip())
+    return Reply(tuple(block for block in blocks if block.text))
+
+
+def deepseek(text: str) -> Reply:
+    """Read Markdown with grounding tokens."""
+    plain = _GROUNDED.sub(lambda match: "![]()" if match[1].strip() == "image" else "", text)
+    return markdown(_SPECIAL.sub("", plain))
+
+
+def dots(text: str) -> Reply:
+    """Read a JSON list of blocks; of a broken one, the objects that are whole."""
+    try:
+        found = json.loads(text.strip().removeprefix("```json").removesuffix("```"))
+        entries = found if isinstance(found, list) else []
+        problem = "" if entries else "not a list of blocks"
+    except (ValueError, RecursionError):
+        entries, problem = [*_whole_objects(text)], "the JSON is broken"
+    blocks = [_block(entry) for entry in entries if isinstance(entry, dict)]
+    kept = tuple(block for block in blocks if block.text.strip())
+    return Reply(kept or ((Block("text", text.strip()),) if problem else ()), problem)
+
+
+def _whole_objects(text: str) -> Iterator[Any]:
+    for match in _OBJECT.finditer(text):
+        try:
+            yield json.loads(match[0])
+        except ValueError:
+            continue
+
+
+def _block(entry: Mapping[str, Any]) -> Block:
+    kind, text = kind_of(entry.get("category")), entry.get("text")
+    words = text if isinstance(text, str) else ""
+    if kind == "image":
+        return Block("image", "![]()")
+    if kind == "heading":
+        return Block("heading", words.lstrip("# "), len(words) - len(words.lstrip("#")))
+    return Block(kind, formula(words) if kind == "formula" else words)
+
+
+READERS: Mapping[str, Callable[[str], Reply]] = {
+    "markdown": markdown,
+    "olmocr": olmocr,
+    "nanonets": nanonets,
+    "deepseek": deepseek,
+    "dots": dots,
+}

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import DocumentView, Image, Recognition, Server, execution
+from ohr.contracts import Block, DocumentView, Image, OcrFormat, Recognition, Server, execution
 from ohr.errors import PluginError
 from ohr.files import pdf
 from ohr.messages.secrets import without_key
@@ -22,9 +22,12 @@ from ohr.models.chat_server import check_key, key_header, key_of
 from ohr.models.reach import CONNECT, lost
 from ohr.models.tries import Backoff, Failure, Retries, Tries, retry_after
 
-from ..formats import azure, docling, mistral, paddleocr
-from ..formats.known import FormatName, reader_version
-from ..formats.values import Pages, Unreadable
+from ..formats.azure import Azure
+from ..formats.choice import reader_identity
+from ..formats.docling import Docling
+from ..formats.mistral import Mistral
+from ..formats.paddleocr import PaddleOcr
+from ..formats.values import Unreadable
 from ..structured import StructuredOcr, of_view
 from .pictures import encoded
 
@@ -39,23 +42,23 @@ class Call:
     Args:
         path: behind the address.
         body: makes the request of a file in base64 and whether it is a PDF.
-        read: makes pages of the result.
+        format: of the result.
         key: the header of the key, and what precedes the key in it.
         model: that is asked by default, where there are several.
         polls: the reply is a place where the result will be.
-        format: of the result, by its name among those of files.
+        inside: where the result is in the reply, key by key.
         about: path of a request that reads nothing.
         start: a command that starts it on this machine, where it can be.
     """
 
     path: str
     body: Callable[[str, bool], Mapping[str, Any]]
-    read: Callable[[Any], Pages]
+    format: OcrFormat
     key: tuple[str, str] = ("Authorization", "Bearer ")
     model: str = ""
     polls: bool = False
     query: Mapping[str, str] = field(default_factory=dict)
-    format: FormatName = "azure"
+    inside: tuple[str, ...] = ()
     about: str = "/health"
     start: str = ""
 
@@ -75,7 +78,7 @@ CALLS = {
     "azure": Call(
         "/documentintelligence/documentModels/prebuilt-layout:analyze",
         lambda file, _: {"base64Source": file},
-        azure.read,
+        Azure(),
         ("Ocp-Apim-Subscription-Key", ""),
         polls=True,
         query={
@@ -86,22 +89,19 @@ CALLS = {
         },
         about="/documentintelligence/info?api-version=2024-11-30",
     ),
-    "mistral": Call(
-        "/v1/ocr", _mistral, mistral.read, model="mistral-ocr-latest", format="mistral", about="/v1/models"
-    ),
+    "mistral": Call("/v1/ocr", _mistral, Mistral(), model="mistral-ocr-latest", about="/v1/models"),
     "docling_serve": Call(
         "/v1/convert/source",
         _docling,
-        lambda parsed: docling.read(parsed["document"]["json_content"]),
+        Docling(),
         ("X-Api-Key", ""),
-        format="docling",
+        inside=("document", "json_content"),
         start="docling-serve run",
     ),
     "paddlex": Call(
         "/layout-parsing",
         lambda file, is_pdf: {"file": file, "fileType": 0 if is_pdf else 1},
-        paddleocr.read,
-        format="paddleocr",
+        PaddleOcr(),
         start="paddlex --serve --pipeline PP-StructureV3",
     ),
 }
@@ -157,7 +157,7 @@ class Service(StructuredOcr, kind="service"):
 
     def identity(self) -> Mapping[str, object]:
         """Identify the service, and the reader of its replies."""
-        return {**super().identity(), **reader_version(CALLS[self.service].format)}
+        return {**super().identity(), **reader_identity(CALLS[self.service].format)}
 
     def recognise(self, images: Sequence[Image]) -> Iterator[Recognition]:
         """Read pages, several at once."""
@@ -197,9 +197,9 @@ class Service(StructuredOcr, kind="service"):
         if pages and max(pages) >= count:
             return [Recognition(error=f"the service returned page {max(pages) + 1} of {count}")] * count
         lost = Recognition(error="the service returned no such page")
-        return [Recognition(blocks=pages[i], seconds=seconds) if i in pages else lost for i in range(count)]
+        return [Recognition(blocks=tuple(pages[i]), seconds=seconds) if i in pages else lost for i in range(count)]
 
-    def _pages(self, file: bytes, is_pdf: bool, end: float) -> Pages:
+    def _pages(self, file: bytes, is_pdf: bool, end: float) -> Mapping[int, Sequence[Block]]:
         call, httpx = CALLS[self.service], extras.load("httpx", "openai")
         key = key_of(f"ocr {self.kind}", self.base_url, self.api_key_env)
         name, prefix = call.key
@@ -239,9 +239,11 @@ class Service(StructuredOcr, kind="service"):
         return " ".join(without_key(text, os.environ.get(self.api_key_env or "", "")).split())[:200]
 
 
-def _pages_of(call: Call, parsed: Any) -> Pages:
+def _pages_of(call: Call, parsed: Any) -> Mapping[int, Sequence[Block]]:
     try:
-        return call.read(parsed)
+        for key in call.inside:
+            parsed = parsed[key]
+        return call.format.pages(parsed)
     except Unreadable as error:
         raise Failure(f"its result is {error}") from None
     except (AttributeError, IndexError, KeyError, TypeError, RecursionError) as error:  # a reply may hold anything

@@ -19,8 +19,7 @@ from ohr.text.thoughts import without_thoughts
 
 from ..structured import StructuredOcr
 from .pictures import as_url, fitted, turned
-from .preset import Preset, read_preset
-from .replies import READERS, Reply
+from .preset import READERS, Preset, Reply, read_preset
 
 _LOOP = 0.3  # of a reply that was cut: a repeated tail of this share is a loop, not a long table
 

@@ -11,7 +11,7 @@ from ohr.contracts import Chunk, Chunker, Page, Span
 from ohr.errors import StageError
 from ohr.text.tokens import count_tokens, encoding
 
-from ._punkt import sentence_starts
+from .sentence import sentence_starts
 
 _CLAUSE = re.compile(r"[^,.;。？！]+[,.;。？！]?")
 _SPECIAL = "<|"  # opens the names that the vocabulary counts as one token, as in `<|endoftext|>`

@@ -20,8 +20,9 @@ def convert(
         Path, typer.Argument(metavar="OUT", help="A new folder, or one that was left unfinished.", show_default=False)
     ],
     format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="The system, as `format` of `precomputed`.", show_default=False)
-    ],
+        str | None,
+        typer.Option(metavar="FORMAT", help="The system, as `format` of `precomputed`, if the files do not show it."),
+    ] = None,
     markup: Annotated[
         str, typer.Option(metavar="PRESET", help="as_is or ohrbench: LaTeX tables, text only.")
     ] = "as_is",
@@ -37,36 +38,42 @@ def convert(
     Without a benchmark, each document that SOURCE seems to hold is converted. A page without a result is left out; the
     command then ends with status 1. When it was killed, the same command continues where it was.
     """
-    from ohr.errors import DataError
     from ohr.results.folder.replace import filled
 
-    if target.resolve().is_relative_to(source.resolve()):
-        raise DataError(f"{target} is inside {source}: name a folder elsewhere")
-    reader = _reader(source, format, markup)
+    reader = _reader(source, target, format, markup)
+    shown: str = reader.format.kind
     documents = _documents(kind, root) if kind else reader.documents()
     warnings = reader.notes(documents)
-    about = f"data convert {source.resolve()} --format {format} --markup {markup} --benchmark {kind} --root {root}"
+    about = f"data convert {source.resolve()} --format {shown} --markup {markup} --benchmark {kind} --root {root}"
     with filled(target, "OUT", {"command": about}, force=force):
         written, failed = _converted(reader, documents, target)
     pages, whole = sum(written), sum(count > 0 for count in written)
     if as_json:
-        say_json({"documents": whole, "pages": pages, "failed": len(failed), "failures": failed, "warnings": warnings})
+        counts = {"format": shown, "documents": whole, "pages": pages, "failed": len(failed)}
+        say_json({**counts, "failures": failed, "warnings": warnings})
     else:
-        say_first("warnings:", warnings)
-        say_first("pages without a result:", failed)
-        say(f"{counted(pages, 'page')} of {counted(whole, 'document')} in {target}; {len(failed):,} without a result")
+        where = f"{target}" if format else f"{target}, read as {shown}"
+        _print(f"{counted(pages, 'page')} of {counted(whole, 'document')} in {where}", warnings, failed)
     if not pages:
         report(f"nothing in {source} was converted: look at --format and at the names of the files")
     if failed or not pages:
         raise typer.Exit(1)
 
 
-def _reader(source: Path, format: str, markup: str) -> Any:
-    """Make the plugin that reads folders of results, and check it."""
+def _print(written: str, warnings: Sequence[str], failed: Sequence[str]) -> None:
+    say_first("warnings:", warnings)
+    say_first("pages without a result:", failed)
+    say(f"{written}; {len(failed):,} without a result")
+
+
+def _reader(source: Path, target: Path, format: str | None, markup: str) -> Any:
+    from ohr.errors import DataError
     from ohr.spec.read import make_ocr
 
-    keys = {"kind": "precomputed", "root": str(source), "format": format, "markup": markup}
-    reader = make_ocr(keys, "ohr data convert")
+    if target.resolve().is_relative_to(source.resolve()):
+        raise DataError(f"{target} is inside {source}: name a folder elsewhere")
+    keys = {"kind": "precomputed", "root": str(source), "markup": markup}
+    reader = make_ocr(keys if format is None else {**keys, "format": format}, "ohr data convert")
     reader.check()
     return reader
 

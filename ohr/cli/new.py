@@ -51,8 +51,22 @@ _BASES: dict[object, str] = {
     ("noise", "text"): _TEXT,
     ("reading", "image"): _READ,
     ("repair", None): _REPAIR,
+    "ocr_format": "  - {{name: {name}, ocr: {{kind: precomputed, root: {name}_results}}}}  # files show their format\n",
 }
-"""Entries of `knowledge_bases`, by what a treatment is for and what it takes."""
+"""Entries of `knowledge_bases`, by what a treatment is for and what it takes, or by the family."""
+_DOCUMENTS = (
+    "academic/slope_walking_kneecap_trial",
+    "administration/ashquill_budget_guide",
+    "finance/bond_fund_fact_sheet",
+    "law/reservoir_judgment",
+)
+_RESULT = """\
+{"lines": [
+  {"page": 1, "text": "A title", "title": true},
+  {"page": 1, "text": "What your system read on the page."}
+]}
+"""
+"""The documents of the spec, and what the example of `ocr_format` reads of each."""
 
 
 def new(
@@ -72,8 +86,8 @@ def new(
     taken = [file for file in written if (folder / file).exists()]
     if taken:
         raise PluginError(f"{folder / taken[0]} exists: choose another name, or another folder with --in")
-    folder.mkdir(parents=True, exist_ok=True)
     for file, text in written.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
         with replaced(folder / file) as new_file:
             new_file.write_text(text, encoding="utf-8")
         say(f"wrote {folder / file}")
@@ -98,12 +112,16 @@ def files_of(family: str, kind: str) -> dict[str, str]:
         raise PluginError(f"there is a {family} {kind!r} already: `ohr plugins show {family} {kind}`")
     source = files("ohr.examples").joinpath(f"{family}.py").read_text(encoding="utf-8")
     own = source.replace("Example", _class(kind)).replace('"example"', f'"{kind}"')
+    given, uses, results = f"{_class(kind)}()", "", dict[str, str]()
+    if family == "ocr_format":
+        given, uses = f'{given}, Path(__file__).with_name("{kind}_results")', "from pathlib import Path\n\n"
+        results = {f"{kind}_results/{document}_lines.json": _RESULT for document in _DOCUMENTS}
     test = (
-        f'"""Does it keep the contract? Run with `python -m pytest`."""\n\nfrom {kind} import {_class(kind)}\n\n'
+        f'"""Does it keep the contract? Run with `python -m pytest`."""\n\n{uses}from {kind} import {_class(kind)}\n\n'
         f"from ohr.testing import check_{family}\n\n\n"
-        f"def test_{kind}_keeps_the_contract():\n    check_{family}({_class(kind)}())\n"
+        f"def test_{kind}_keeps_the_contract():\n    check_{family}({given})\n"
     )
-    return {f"{kind}.py": own, f"test_{kind}.py": test, f"{kind}.yaml": _spec(family, kind)}
+    return {f"{kind}.py": own, f"test_{kind}.py": test, f"{kind}.yaml": _spec(family, kind), **results}
 
 
 def _spec(family: str, kind: str) -> str:
@@ -113,7 +131,7 @@ def _spec(family: str, kind: str) -> str:
     from ohr.contracts import FAMILIES, Treatment
 
     contract, _ = FAMILIES[family]
-    use = (contract.purpose, contract.takes) if issubclass(contract, Treatment) else None
+    use = (contract.purpose, contract.takes) if issubclass(contract, Treatment) else family
     bases = _BASES.get(use, _FORMATTING).format(name=kind)
     return _SPEC.format(**{**_BLANK, slot: text, "bases": bases, "name": kind})
 

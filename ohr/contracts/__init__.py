@@ -29,6 +29,7 @@ from ohr.contracts.metric import (
     RankingMetric,
 )
 from ohr.contracts.ocr import ABSENT, AnyOcr, OcrBackend, RecordedOcr
+from ohr.contracts.ocr_format import OcrFormat
 from ohr.contracts.retrieval import AnyRetriever, Index, PageRetriever, QueryRetriever, Retriever
 from ohr.contracts.stage import Resources, Server, Stage, execution, yaml_keys
 from ohr.contracts.system import Context, GivenContexts, System, SystemReply
@@ -119,6 +120,7 @@ __all__ = [
     "NoisyText",
     "Notes",
     "OcrBackend",
+    "OcrFormat",
     "Outcome",
     "Page",
     "PageId",
@@ -168,6 +170,7 @@ __all__ = [
 
 FAMILIES: dict[str, tuple[type[Stage], str]] = {
     "ocr": (AnyOcr, "ohr.ocr"),
+    "ocr_format": (OcrFormat, "ohr.ocr_formats"),
     "image_noise": (ImageNoise, "ohr.image_noise"),
     "text_noise": (TextNoise, "ohr.text_noise"),
     "treatment": (Treatment, "ohr.treatments"),

@@ -9,6 +9,7 @@ Each raises one AssertionError with a line for each fault. No test framework is 
 from ohr.testing.agents import PlainDesk, found, play
 from ohr.testing.answers import check_generator, check_metric, prompts
 from ohr.testing.benchmark import check_benchmark
+from ohr.testing.formats import check_ocr_format
 from ohr.testing.indexed import Indexed, indexed
 from ohr.testing.noise import check_image_noise, check_text_noise, odd_images
 from ohr.testing.ocr import check_ocr
@@ -32,6 +33,7 @@ __all__ = [
     "check_image_noise",
     "check_metric",
     "check_ocr",
+    "check_ocr_format",
     "check_retriever",
     "check_stage",
     "check_system",

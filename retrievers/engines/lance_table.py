@@ -1,19 +1,265 @@
-"""Tables of LanceDB: written block by block, tagged when they are whole, and searched."""
+"""Tables of LanceDB: settings, rows of chunks written block by block, tags of whole tables, and searches."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
 from ohr import extras
-from ohr.contracts import Hit
+from ohr.contracts import Chunk, Hit
 from ohr.errors import PluginError
 from ohr.models.resident import parts
+from ohr.parts import TextRetrieverPart
 
-from .hits import reported
+from ..lexical.words import WordRetriever
+from ..vector.maxsim import PageVectors, TokenEmbedder
+from ..vector.vectors import EmbeddingRetriever
+from .hits import reported, spaced
+
+IndexKind = Literal["exact", "ivf_flat", "ivf_sq", "ivf_pq", "ivf_rq", "hnsw_flat", "hnsw_sq", "hnsw_pq"]
+
+CONFIGURATIONS: Mapping[str, str] = {
+    "ivf_flat": "IvfFlat",
+    "ivf_sq": "IvfSq",
+    "ivf_pq": "IvfPq",
+    "ivf_rq": "IvfRq",
+    "hnsw_flat": "HnswFlat",
+    "hnsw_sq": "HnswSq",
+    "hnsw_pq": "HnswPq",
+}
+"""LanceDB's classes of approximate indexes."""
+
+_GRAPHS = ("hnsw_flat", "hnsw_sq", "hnsw_pq")
+_CODES = ("ivf_sq", "ivf_pq", "ivf_rq", "hnsw_sq", "hnsw_pq")
+_INDEXES: Mapping[str, Collection[str]] = {
+    "partitions": tuple(CONFIGURATIONS),
+    "sub_vectors": ("ivf_pq", "hnsw_pq"),
+    "bits": ("ivf_pq", "ivf_rq", "hnsw_pq"),
+    "m": _GRAPHS,
+    "ef_construction": _GRAPHS,
+    "probes": tuple(CONFIGURATIONS),
+    "ef": _GRAPHS,
+    "refine": _CODES,
+}
+"""The kinds of index for which a setting counts."""
+
+_MODES: Mapping[str, Collection[str]] = {
+    "embedder": ("dense", "hybrid", "multivector"),
+    "index_type": ("dense", "hybrid", "multivector"),
+    "tokenizer": ("text", "hybrid"),
+    "language": ("text", "hybrid"),
+    "rrf_k": ("hybrid",),
+    "depth": ("hybrid",),
+}
+"""The modes in which a field counts."""
+
+
+class LanceSettings(WordRetriever):
+    """Settings of a search in a table of LanceDB."""
+
+    mode: Annotated[
+        Literal["dense", "text", "hybrid", "multivector"],
+        Field(description="What is searched: vectors, words, both joined by rank, or the vectors of tokens."),
+    ] = "dense"
+    embedder: Annotated[
+        TextRetrieverPart,
+        Field(
+            validate_default=True,
+            description="Makes the vectors: dense or another with one vector per text; for multivector, bge_m3.",
+        ),
+    ] = {"kind": "dense"}  # type: ignore[assignment] # noqa: RUF012 # made into a retriever as any other is
+    uri: Annotated[
+        str | None,
+        Field(min_length=1, description="Folder or object store (s3://bucket/path) of the tables; else ohr's store."),
+    ] = None
+    index_type: Annotated[
+        IndexKind, Field(description="exact, or an approximate index of LanceDB, whose recall is reported.")
+    ] = "exact"
+    partitions: Annotated[int | None, Field(gt=0, description="Cells of the index; LanceDB's default if not set.")] = (
+        None
+    )
+    sub_vectors: Annotated[int | None, Field(gt=0, description="Parts that a vector is cut into (pq).")] = None
+    bits: Annotated[int | None, Field(gt=0, le=8, description="Bits of a part (pq: 4 or 8) or dimension (rq).")] = None
+    m: Annotated[int | None, Field(gt=0, description="Neighbors of a vector in the graph (hnsw).")] = None
+    ef_construction: Annotated[int | None, Field(gt=0, description="Candidates when it is built (hnsw).")] = None
+    probes: Annotated[
+        int | None, Field(gt=0, description="Cells that a search looks into; LanceDB's default is 20.")
+    ] = None
+    ef: Annotated[int | None, Field(gt=0, description="Candidates of a search (hnsw).")] = None
+    refine: Annotated[
+        int | None, Field(gt=0, description="Rescore so many times the hits asked for by their whole vectors.")
+    ] = None
+    rrf_k: Annotated[int, Field(gt=0, description="hybrid: larger values let lower ranks count more.")] = 60
+    depth: Annotated[int, Field(gt=0, description="hybrid: hits taken of each of the two searches.")] = 50
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        faults = [*self._unused(), *self._unfit()]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    def _unused(self) -> Iterator[str]:
+        """List the fields that are not at their default and would not count."""
+        for name in sorted({*_MODES, *_INDEXES}):
+            if self._is_default(name):
+                continue
+            if self.mode not in _MODES.get(name, (self.mode,)):
+                yield f"{name} does not count with mode {self.mode}"
+            elif self.index_type not in _INDEXES.get(name, (self.index_type,)):
+                yield f"{name} does not count with index_type {self.index_type}"
+
+    def _is_default(self, name: str) -> bool:
+        default = type(self).model_fields[name].default
+        if name == "embedder":
+            return self.embedder.kind == default["kind"] and self.embedder == type(self.embedder)()
+        return bool(getattr(self, name) == default)
+
+    def _unfit(self) -> Iterator[str]:
+        kind = self.embedder.kind
+        if self.mode == "multivector" and not isinstance(self.embedder, TokenEmbedder):
+            yield f"mode multivector needs an embedder of tokens, such as {{kind: bge_m3}}, not {kind}"
+        if self.mode in ("dense", "hybrid") and not isinstance(self.embedder, EmbeddingRetriever):
+            yield f"mode {self.mode} needs an embedder with one vector per text, such as {{kind: dense}}, not {kind}"
+        if getattr(self.embedder, "index_type", "exact") != "exact":
+            yield "index_type belongs beside embedder, not in it: LanceDB makes the index"
+        if self.index_type.endswith("_pq") and self.bits not in (None, 4, 8):
+            yield f"bits must be 4 or 8 for {self.index_type}, not {self.bits}"
+        if self.uri is not None and self.uri.startswith("db://"):
+            yield "uri: LanceDB Cloud (db://) is not supported; name a folder or an object store"
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether vectors are searched."""
+        return self.mode != "text"
+
+    @property
+    def has_words(self) -> bool:
+        """Whether words are searched."""
+        return self.mode in ("text", "hybrid")
+
+    @property
+    def metric(self) -> str:
+        """LanceDB's name of the distance: `dot` is 1 - the inner product; vectors of tokens can only have `cosine`."""
+        return "cosine" if self.mode == "multivector" else "dot"
+
+    def configuration(self, library: Any) -> Any:
+        """Return LanceDB's description of the approximate index, from its module `lancedb.index`."""
+        names = {"partitions": "num_partitions", "sub_vectors": "num_sub_vectors", "bits": "num_bits"}
+        building = (*names, "m", "ef_construction")
+        given = {names.get(name, name): value for name in building if (value := getattr(self, name)) is not None}
+        return getattr(library, CONFIGURATIONS[self.index_type])(distance_type=self.metric, **given)
+
+
+_ROWS = 1 << 15
+"""Rows that are written at once: 50 MB of vectors with 384 dimensions."""
+_TOKEN_ROWS = 1 << 8
+"""Rows with vectors of tokens that are written at once: 200 MB of 200 vectors with 1,024 dimensions each."""
+_TEXTS = 1 << 10
+"""Texts whose tokens are embedded at once."""
+_WHAT = "retriever lancedb"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table to be written.
+
+    Args:
+        schema: Arrow's; its metadata have the warnings of the embedder as a JSON list, `notes`.
+        blocks: record batches of Arrow; they can be gone through once.
+    """
+
+    schema: Any
+    blocks: Iterator[Any]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The vectors of all rows: their type in Arrow, and those of the rows [start, stop)."""
+
+    type: Any
+    between: Callable[[int, int], Any]
+    notes: Sequence[str]
+
+
+def rows(retriever: LanceSettings, chunks: Sequence[Chunk]) -> Rows:
+    """Embed chunks, and arrange them as rows."""
+    import pyarrow as pa
+
+    makers = {"dense": _vectors, "hybrid": _vectors, "multivector": _token_vectors}
+    column = makers[retriever.mode](retriever, chunks) if retriever.has_vectors else None
+    fields = [("place", pa.int64())]
+    fields += [("vector", column.type)] if column else []
+    fields += [("words", pa.string())] if retriever.has_words else []
+    schema = pa.schema(fields, metadata={"notes": json.dumps(list(column.notes) if column else [])})
+
+    def blocks() -> Iterator[Any]:
+        texts = (spaced(retriever.cut(chunk.text)) for chunk in chunks)
+        step = _TOKEN_ROWS if retriever.mode == "multivector" else _ROWS
+        for start in range(0, len(chunks), step):
+            stop = min(start + step, len(chunks))
+            arrays = [pa.array(range(start, stop), pa.int64())]
+            arrays += [column.between(start, stop)] if column else []
+            arrays += [pa.array(islice(texts, stop - start), pa.string())] if retriever.has_words else []
+            yield pa.record_batch(arrays, schema=schema)
+
+    return Rows(schema, blocks())
+
+
+def indexes(retriever: LanceSettings, *, approximate: bool) -> dict[str, Any]:
+    """Return LanceDB's descriptions of the indexes of a table, by column."""
+    library = extras.load("lancedb.index", "lancedb")
+    # the words are cut already: LanceDB only parts them at the spaces
+    as_they_are = dict.fromkeys(("lower_case", "stem", "remove_stop_words", "ascii_folding"), False)
+    words = library.FTS(base_tokenizer="whitespace", max_token_length=None, **as_they_are)
+    vectors = {"vector": retriever.configuration(library)} if approximate else {}
+    return {**vectors, **({"words": words} if retriever.has_words else {})}
+
+
+def _vectors(retriever: LanceSettings, chunks: Sequence[Chunk]) -> _Column:
+    import pyarrow as pa
+
+    vectors, notes = cast(EmbeddingRetriever, retriever.embedder).vectors(chunks)
+
+    def between(start: int, stop: int) -> Any:
+        block = np.ascontiguousarray(vectors[start:stop], np.float32)
+        broken = int((~np.isfinite(block).all(axis=1)).sum())
+        if broken:
+            raise PluginError(f"{_WHAT}: the model gave NaN or infinity for {broken} of {len(block)} chunks")
+        return pa.FixedSizeListArray.from_arrays(pa.array(block.ravel()), block.shape[1])
+
+    return _Column(pa.list_(pa.float32(), vectors.shape[1]), between, notes)
+
+
+def _token_vectors(retriever: LanceSettings, chunks: Sequence[Chunk]) -> _Column:
+    import pyarrow as pa
+
+    embedder = cast(TokenEmbedder, retriever.embedder)
+    # equal texts once, since a vector's last digits depend on its batch
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(chunk.text for chunk in chunks))}
+    of_chunks = [numbers[chunk.text] for chunk in chunks]
+    texts = list(numbers)
+    embedded = (each for block in parts(texts, _TEXTS) for each in embedder.token_vectors(block))
+    tokens = PageVectors.gather(embedded, "cpu", _WHAT)
+    starts = [0, *tokens.ends.tolist()]
+    dim = tokens.vectors.shape[1]
+
+    def between(start: int, stop: int) -> Any:
+        pieces: list[NDArray[Any]] = [
+            tokens.vectors[starts[number] : starts[number + 1]] for number in of_chunks[start:stop]
+        ]
+        ends = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
+        flat = pa.array(np.concatenate(pieces).astype(np.float32).ravel())
+        return pa.ListArray.from_arrays(pa.array(ends), pa.FixedSizeListArray.from_arrays(flat, dim))
+
+    return _Column(pa.list_(pa.list_(pa.float32(), dim)), between, embedder.warnings(texts))
+
 
 _WHOLE = "whole"
 """The tag of the version that is searched. Later versions, which others write, change nothing of it."""

@@ -22,12 +22,10 @@ from ohr.messages.wording import counted
 from ohr.parts import part_identity
 
 from ..hybrid import joined, reciprocal_ranks
-from ..vector.embedding import EmbeddingRetriever, query_vectors
-from ..vector.token_vectors import TokenEmbedder, query_token_vectors
+from ..vector.maxsim import TokenEmbedder, query_token_vectors
+from ..vector.vectors import EmbeddingRetriever, query_vectors
 from .hits import first_hits, reported, spaced
-from .lance_rows import indexes, rows
-from .lance_settings import LanceSettings
-from .lance_table import Table, check_uri, connected, whole, write
+from .lance_table import LanceSettings, Table, check_uri, connected, indexes, rows, whole, write
 
 _TRAINING = 256
 """Rows that an approximate index is trained on at least, as for FAISS."""
@@ -105,7 +103,6 @@ class LanceDb(LanceSettings, kind="lancedb"):
         return list(query_vectors(cast(EmbeddingRetriever, self.embedder), queries))
 
     def _opened(self, index: Index) -> Table:
-        """Open the whole table of an index."""
         place, remedy = _whereabouts(index)
         uri, name = (str(place), _LOCAL) if self.uri is None else (self.uri, place.read_text())
         table = whole(connected(uri), name, index["size"])

@@ -64,8 +64,6 @@ class Tantivy(WordRetriever, kind="tantivy"):
 
 @dataclass(frozen=True)
 class _Engine:
-    """An index as it is searched."""
-
     library: Any
     schema: Any
     searcher: Any

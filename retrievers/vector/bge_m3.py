@@ -14,12 +14,9 @@ from ohr.contracts import Chunk, Hit, Index, execution
 from ohr.errors import PluginError
 from ohr.models.resident import parts, resident
 
-from ..embedders import folder_of, unused_prompts
-from ..models import ModelRetriever, quiet_transformers
-from ..ranking import best
-from ..windows import cut_off
-from .maxsim import PageVectors
-from .token_vectors import TokenEmbedder
+from ..embedders import ModelRetriever, cut_off, folder_of, quiet_transformers, unused_prompts
+from ..scores import best
+from .maxsim import PageVectors, TokenEmbedder
 from .vectors import Vectors
 
 _QUERIES = 128  # queries whose scores of all chunks are held at once
@@ -161,7 +158,6 @@ def _encode(retriever: BgeM3, texts: list[str]) -> _Encoded:
 
 
 def _cut(retriever: BgeM3, texts: Collection[str]) -> tuple[str, ...]:
-    """Report the texts that are longer than the model reads."""
     tokenizer = _model(retriever.model, retriever.device).tokenizer
     window = min(retriever.max_tokens, tokenizer.model_max_length)
     cut, _ = cut_off(tokenizer, texts, window)

@@ -11,11 +11,8 @@ from ohr.contracts import execution
 from ohr.messages.wording import counted
 from ohr.models.resident import batch_note, fitting, resident
 
-from ..embedders import PROMPTS, Embedder, Pooling, embedder, folder_of, unused_prompts
-from ..models import quiet_transformers
-from ..windows import cut_off
-from .embedding import EmbeddingRetriever
-from .vectors import Vectors
+from ..embedders import PROMPTS, Embedder, Pooling, cut_off, embedder, folder_of, quiet_transformers, unused_prompts
+from .vectors import EmbeddingRetriever, Vectors
 
 
 class Dense(EmbeddingRetriever, kind="dense"):
@@ -142,7 +139,6 @@ def _embed(
 
 
 def _cut(retriever: Dense, texts: Iterable[str], prompt: str) -> tuple[str, ...]:
-    """Report the texts that are longer than the model reads."""
     model = encoder(retriever)
     window = model.max_seq_length
     cut, lost = cut_off(model.tokenizer, texts, window, prompt) if window else ("", 0)

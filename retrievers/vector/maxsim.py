@@ -1,7 +1,9 @@
-"""Late interaction: many vectors per page and per query, compared by MaxSim, in blocks that bound the memory."""
+"""Late interaction: many vectors per page, text and query, compared by MaxSim, in blocks that bound the memory."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -9,8 +11,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohr import extras
-from ohr.contracts import Hit, Index
+from ohr.contracts import Hit, Index, Retriever
 from ohr.errors import PluginError
+
+from .vectors import Vectors
+
+
+class TokenEmbedder(Retriever):
+    """A retriever that can embed the tokens of a text."""
+
+    @abstractmethod
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Embed the tokens of each text: (tokens, dim). No text is allowed."""
+
+    def warnings(self, texts: Collection[str]) -> Sequence[str]:  # noqa: ARG002 # for those that have some
+        """Return the warnings about the different texts of a corpus, such as how many are cut."""
+        return ()
+
+
+@lru_cache(maxsize=4)
+def query_token_vectors(retriever: TokenEmbedder, queries: tuple[str, ...]) -> list[Vectors]:
+    """Embed the questions once, (tokens, dim) each: every knowledge base is asked the same ones."""
+    return retriever.token_vectors(queries)
+
 
 _BLOCK = 1 << 15  # page vectors held at once: 16 MB of float32 at 128 dimensions
 _SIMILARITIES = 1 << 24  # of query vectors with a block's page vectors: 64 MB

@@ -23,11 +23,9 @@ from ohr.models.chat_server import check_key, key_of
 from ohr.models.tries import Backoff, Retries, Tries
 from ohr.parts import TextRetrieverPart
 
-from ..nested import JoinedRetriever
-from .embedding import EmbeddingRetriever, query_vectors
-from .qdrant_engine import Engine, Graph
-from .qdrant_requests import CollectionGone, opened
-from .vectors import Vectors
+from ..hybrid import JoinedRetriever
+from .qdrant_engine import CollectionGone, Engine, Graph, opened
+from .vectors import EmbeddingRetriever, Vectors, query_vectors
 
 _BLOCK = 1 << 14  # vectors that are looked at at once
 _PROBES = 200  # vectors that are searched for among the others to measure recall
@@ -218,7 +216,6 @@ def _default(field: str) -> object:
 
 @lru_cache(maxsize=4)
 def _client(url: str, key: str, timeout: float, process: int) -> Any:  # noqa: ARG001 # connections are of one process
-    """Return the client of a server."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a key that goes to another machine without TLS is announced by ohr
         # Qdrant's default port is 6333, also behind https

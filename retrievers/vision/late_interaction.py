@@ -5,17 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from numpy.typing import NDArray
+from pydantic import Field
 
 from ohr import extras
 from ohr.contracts import Hit, Image, Index
 from ohr.errors import PluginError
 from ohr.models.resident import resident
 
-from ..embedders import folder_of, looks_local
-from ..models import quiet_transformers
+from ..embedders import folder_of, looks_local, quiet_transformers
 from ..vector.maxsim import PageVectors
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 
@@ -137,3 +137,24 @@ def _loaded(classes: Classes, model: str, revision: str | None, dtype: str, devi
     processor = getattr(library, classes.processor).from_pretrained(place, **options)
     loaded = getattr(library, classes.model).from_pretrained(place, dtype=getattr(torch, dtype), **options)
     return LateEncoder(loaded.to(device).eval(), processor)
+
+
+class ColPali(LateInteraction, kind="colpali"):
+    """Ranks page images with ColPali, in transformers' or colpali-engine's form (Faysse et al., arXiv:2407.01449)."""
+
+    runs: ClassVar[Mapping[str, Classes]] = {
+        "colpali": Classes("transformers", "ColPaliForRetrieval", "ColPaliProcessor"),
+        "paligemma": Classes("colpali_engine.models", "ColPali", "ColPaliProcessor"),
+    }
+    model: Annotated[str, Field(description="A model's folder, or its name on the hub.")] = "vidore/colpali-v1.3-hf"
+
+
+class ColQwen(LateInteraction, kind="colqwen"):
+    """Ranks page images with ColQwen2, or ColQwen2.5 through colpali-engine (Faysse et al., arXiv:2407.01449)."""
+
+    runs: ClassVar[Mapping[str, Classes]] = {
+        "colqwen2": Classes("transformers", "ColQwen2ForRetrieval", "ColQwen2Processor"),
+        "qwen2_vl": Classes("colpali_engine.models", "ColQwen2", "ColQwen2Processor"),
+        "qwen2_5_vl": Classes("colpali_engine.models", "ColQwen2_5", "ColQwen2_5_Processor"),
+    }
+    model: Annotated[str, Field(description="A model's folder, or its name on the hub.")] = "vidore/colqwen2-v1.0-hf"

@@ -13,8 +13,7 @@ from pydantic import Field
 from ohr.contracts import Image, PageRetriever, execution
 from ohr.models.resident import batch_note, fitting, parts
 
-from ..embedders import unused_prompts
-from ..models import ModelRetriever
+from ..embedders import ModelRetriever, unused_prompts
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 _LONGEST = 2000  # characters of a query; no benchmark's question is longer

@@ -15,8 +15,7 @@ from ohr.errors import PluginError
 from ohr.files.images import bounded
 from ohr.models.resident import resident
 
-from ..embedders import folder_of
-from ..models import TrustRemoteCode, quiet_transformers
+from ..embedders import TrustRemoteCode, folder_of, quiet_transformers
 from ..vector.vectors import index_vectors, search_vectors
 from .retriever import Encoder, VisionRetriever, embed_pages, embed_queries
 

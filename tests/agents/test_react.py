@@ -1,11 +1,9 @@
 """ReAct on scripted replies."""
 
 import pytest
-from pydantic import ValidationError
 
 from ohr.agents.react import ReAct
 from ohr.contracts import Completion, Found, Outcome
-from ohr.errors import SpecError
 from ohr.testing.agents import PlainDesk, found, play
 
 P0, P1, P2 = ("report", 0), ("report", 1), ("law/lease", 0)
@@ -80,57 +78,54 @@ def test_the_second_page_of_a_passage_over_a_page_break_can_be_read():
     assert run.asks[1].read == (P0,) and run.asks[2].read == (P1,)
 
 
-def test_a_page_that_is_read_is_cut():
-    run = played("<search>a</search>", "<read>[1]</read>", "<answer>x", page_characters=8)
-    assert said(run) == "[1] report, page 2:\nIts unit"
+LOOKED = ("<search>a</search>",)
+FORMS = "\nReply with one of:\n<search>"
+GARBAGE = ("", "42", "<think>hm</think>", "<Answer>42</Answer>", "</search>", "净债务", "{" * 9)
 
 
-def test_a_page_without_text_is_named_as_such():
-    run = played("<search>a</search>", "<read>1</read>", "<answer>x", desk=PlainDesk({P1: " \n"}))
-    assert said(run) == "[1] report, page 2 has no text."
-    assert run.asks[-1].read == ()
-
-
-@pytest.mark.parametrize("number", ["3", "0", "-9", "one", "", "9" * 5000])
-def test_a_number_that_no_search_has_listed_costs_an_action_and_the_forms_are_repeated(number):
-    run = played("<search>a</search>", f"<read>{number}</read>", "<answer>x</answer>")
-    assert said(run).startswith("No search has listed that page.\nReply with one of:\n<search>")
+@pytest.mark.parametrize(
+    ("replies", "how", "words"),
+    [
+        ((), {"desk": PlainDesk(TEXTS, instruction="In one word.")}, f"Question: {QUESTION}\n\nIn one word."),
+        ((*LOOKED, "<read>[1]</read>"), {"page_characters": 8}, "[1] report, page 2:\nIts unit"),
+        ((*LOOKED, "<read>1</read>"), {"desk": PlainDesk({P1: " \n"})}, "[1] report, page 2 has no text."),
+        (LOOKED, {"hits": ()}, "The search found nothing."),
+        (("<search> \n</search>",), {}, f"Your search has no words.{FORMS}"),
+        *(((each,), {}, f"Your reply has no action.{FORMS}") for each in GARBAGE),
+        *(
+            ((*LOOKED, f"<read>{number}</read>"), {}, f"No search has listed that page.{FORMS}")
+            for number in ("3", "0", "-9", "one", "", "9" * 5000)
+        ),
+    ],
+)
+def test_it_reads_what_its_action_gave_and_a_wrong_one_costs_an_action(replies, how, words):
+    run = played(*replies, "<answer>x</answer>", **how)
+    assert said(run).startswith(words)
+    assert len(run.searches) == replies[:1].count(LOOKED[0])
+    assert [turn.text for turn in run.asks[-1].turns[2:-1:2]] == list(replies)
     assert run.outcome.answer == "x"
 
 
 @pytest.mark.parametrize(
-    "garbage", ["", "42", "<think>hm</think>", "<Answer>42</Answer>", "</search>", "净债务", "{" * 9]
+    ("first", "last", "query", "answer"),
+    [
+        ("<search>a</search> found 7 <answer>7</answer>", "<answer>1</answer><answer>2</answer>", "a", "1"),
+        (
+            "<think>I end with <answer>Lyon</answer>.</think><search>house</search>",
+            "<answer>Paris</answer>",
+            "house",
+            "Paris",
+        ),
+        ("<answer>Lyon</answer>?</think><search>house</search>", "<answer>Paris</answer>", "house", "Paris"),
+        ("<think>I could <answer>Lyon</answer>", "<answer>Paris</answer>", None, "Paris"),
+        (Completion("<search>lease en", finish="length"), Completion("<answer>19", finish="length"), "lease en", "19"),
+    ],
 )
-def test_a_reply_without_action_costs_an_action_and_the_forms_are_repeated(garbage):
-    run = played(garbage, "<answer>x</answer>")
-    assert run.searches == []
-    assert run.asks[1].turns[2].text == garbage
-    assert said(run).startswith("Your reply has no action.\nReply with one of:\n<search>")
-    assert run.outcome.answer == "x"
-
-
-def test_a_search_without_words_is_not_made():
-    run = played("<search> \n</search>", "<answer>x</answer>")
-    assert run.searches == []
-    assert said(run).startswith("Your search has no words.\nReply with one of:\n<search>")
-
-
-def test_a_search_that_finds_nothing_says_that_it_does():
-    assert said(played("<search>a</search>", "<answer>x", hits=())).startswith("The search found nothing.")
-
-
-def test_an_interrupted_reply_counts_to_its_end():
-    run = played(Completion("<search>lease en", finish="length"), Completion("<answer>19", finish="length"))
-    assert run.searches[0].query == "lease en"
-    assert run.outcome == Outcome("19", reply="<answer>19")
-
-
-def test_the_first_tag_of_a_reply_counts():
-    replies = ("<search>a</search> found 7 <answer>7</answer>", "<answer>1</answer><answer>2</answer>")
-    run = played(*replies)
-    assert [search.query for search in run.searches] == ["a"]
-    assert run.asks[1].turns[2].text == replies[0]
-    assert run.outcome.answer == "1"
+def test_the_first_action_after_the_thoughts_counts_to_the_end_of_a_cut_reply(first, last, query, answer):
+    run = played(first, last)
+    assert [search.query for search in run.searches] == [query] * (query is not None)
+    assert run.asks[1].turns[2].text == getattr(first, "text", first)
+    assert run.outcome == Outcome(answer, reply=getattr(last, "text", last))
 
 
 def test_it_works_in_another_language():
@@ -164,11 +159,6 @@ def test_it_ends_whatever_the_replies_are(actions):
     assert run.outcome.end == "budget"
 
 
-def test_the_benchmark_s_instruction_is_with_the_question():
-    run = played("<answer>x", desk=PlainDesk(TEXTS, instruction="In one word."))
-    assert said(run) == f"Question: {QUESTION}\n\nIn one word."
-
-
 def test_braces_in_pages_and_questions_are_left_alone():
     texts = {P1: "{page} {text} {hits}"}
     run = played(
@@ -176,28 +166,6 @@ def test_braces_in_pages_and_questions_are_left_alone():
     )
     assert run.asks[1].turns[-1].text.endswith("[1] report, page 2: {page} {text} {hits}")
     assert said(run) == "[1] report, page 2:\n{page} {text} {hits}"
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        ("retriever", {"kind": "colqwen", "model": "x"}, "must read text, and colqwen looks at page images"),
-        ("model", {"kind": "extractiv"}, "extractive"),
-        ("model", {"kind": "extractive"}, "must continue conversations, and extractive answers one message"),
-        ("actions", 0, "Input should be greater than 0"),
-        ("page_characters", True, "must not be true or false"),
-    ],
-)
-def test_a_wrong_field_is_refused_with_its_reason(field, value, words):
-    with pytest.raises(ValidationError, match=words):
-        agent(**{field: value})
-
-
-def test_a_file_that_lacks_a_prompt_is_refused(tmp_path):
-    path = tmp_path / "mine.yaml"
-    path.write_text("question: '{question}'\n")
-    with pytest.raises(SpecError, match=r"mine.yaml: system: is required"):
-        agent(prompt=path).check()
 
 
 def test_the_question_can_be_searched_first_as_an_example():
@@ -213,19 +181,3 @@ def test_the_prompts_for_small_models_repeat_the_question():
     assert said(run) == (
         f"[2] law/lease, page 1:\nThe lease ends in 1964.\n\nQuestion: {QUESTION}\nGive the answer in tags: <answer>"
     )
-
-
-@pytest.mark.parametrize(
-    "close", ["<think>If it says so I end with <answer>Lyon</answer>.</think>", "<answer>Lyon</answer>?</think>"]
-)
-def test_an_action_in_the_thoughts_is_none(close):
-    replies = (f"{close}<search>house</search>", "<answer>Paris</answer>")
-    run = played(*replies)
-    assert [search.query for search in run.searches] == ["house"]
-    assert run.outcome == Outcome("Paris", reply=replies[1])
-
-
-def test_a_reply_that_was_cut_in_its_thoughts_is_no_action():
-    run = played("<think>I could <answer>Lyon</answer>", "<answer>Paris</answer>")
-    assert run.outcome.answer == "Paris"
-    assert not run.searches

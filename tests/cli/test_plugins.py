@@ -42,8 +42,8 @@ def test_an_unknown_family(ohr):
     result = ohr("plugins", "retreivers")
     assert result.exit_code == 2
     assert result.stderr == (
-        "no family 'retreivers'. Choose one of: ocr, image_noise, text_noise, treatment, chunker, retriever, "
-        "generator, agent, system, metric, benchmark. Did you mean 'retriever'?\n"
+        "no family 'retreivers'. Choose one of: ocr, ocr_format, image_noise, text_noise, treatment, chunker, "
+        "retriever, generator, agent, system, metric, benchmark. Did you mean 'retriever'?\n"
     )
 
 

@@ -12,11 +12,19 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from ohr.contracts import Conversation, Picture, Turn
+
 from ..conftest import completion, serving
 
+PAGE = Picture((("law/lease", 0),))
 PNG = "data:image/png;base64,"
 Reply = tuple[int, dict[str, str], str]
 """Status, headers and body; the status 0 stalls until the test ends."""
+
+
+def talk(*said: Any, images: Any = ()) -> Conversation:
+    """Make a conversation of ("user", part, part, ...)."""
+    return Conversation(tuple(Turn(role, tuple(parts)) for role, *parts in said), images)
 
 
 def transcript(body: dict[str, Any]) -> str:

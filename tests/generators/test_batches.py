@@ -244,23 +244,6 @@ def test_a_batch_that_was_made_without_a_reply_is_found_in_the_list(server, note
     assert server.asked.count("list") == 2
 
 
-def test_a_batch_of_which_nobody_knows_whether_it_was_sent_is_not_sent_again(server, notes):
-    create_one = server.create
-
-    def create(body):
-        create_one(body)
-        return {"error": "the reply was lost"}
-
-    server.create = create
-    for _ in range(2):
-        server.refuses = {"list": [(500, "oops")]}
-        (reason,) = set(errors(post(server, notes, prompts(3))).values())
-        assert reason.startswith("nobody knows whether the batch was sent: ")
-        assert reason.endswith("the service answered 500: oops; the next run looks for it")
-    assert errors(post(server, notes, prompts(3))) == {}
-    assert server.asked.count("create") == 1
-
-
 def test_replies_that_came_meanwhile_are_not_asked_again(server, notes):
     asked = prompts(2)
     first, second = asked
@@ -282,58 +265,53 @@ def test_a_page_image_that_cannot_be_made_fails_its_own_prompt(server, notes):
     assert server.sizes() == [1]
 
 
-def test_a_key_that_is_refused_for_a_while_costs_nothing(server, notes):
-    server.refuses = {"look": [(401, "who are you?")] * 2}
+FURTHER = "; it continues there, and the next run looks again"
+ANSWERED = "the batch was not sent: the service answered"
+
+
+@pytest.mark.parametrize(
+    ("refuses", "reason", "sizes"),
+    [
+        ({"create": [(400, '{"error": "no room"}')]}, f'{ANSWERED} 400: {{"error": "no room"}}', [2]),
+        ({"upload": [(404, "<html>not here</html>")]}, f"{ANSWERED} 404: <html>not here</html>", [2]),
+        ({"upload": [(405, "<html>not here</html>")]}, f"{ANSWERED} 405: <html>not here</html>", [2]),
+        *(
+            ({"upload": [(200, says)]}, "the batch was not sent: not what a batch API answers: ", [2])
+            for says in ("<html></html>", "[]", "{}", "[" * 100_000)
+        ),
+        ({"look": [(404, "no such batch")] * 10}, "batch batch-0: the service answered 404: no such batch", [2, 2]),
+        ({"look": [(503, "away")] * 20}, f"batch batch-0: the service answered 503: away{FURTHER}", [2]),
+        ({"fetch": [(200, "{}")] * 20}, f"batch batch-0: its files lack replies{FURTHER}", [2]),
+    ],
+)
+def test_a_refusal_or_junk_for_long_is_the_reason_and_the_next_run_continues(server, notes, refuses, reason, sizes):
+    server.refuses, server.looks = refuses, 0
+    (said,) = set(errors(post(server, notes, prompts(2))).values())
+    assert said.startswith(reason) and (said == reason or "not what a batch API" in reason)
+    assert notes.values == {} or "not sent" not in reason
+    server.refuses = {}
     assert errors(post(server, notes, prompts(2))) == {}
-    server.refuses = {"look": [(401, "who are you?")] * 3}
-    (reason,) = set(errors(post(server, notes, prompts(2, 9))).values())
-    assert reason.endswith("401: who are you?; it continues there, and the next run looks again")
+    assert server.sizes() == sizes
 
 
-def test_a_batch_that_was_refused_is_forgotten(server, notes):
-    server.refuses = {"create": [(400, '{"error": "enqueued token limit reached"}')]}
-    replies = post(server, notes, prompts(2))
-    (reason,) = set(errors(replies).values())
-    assert reason == 'the batch was not sent: the service answered 400: {"error": "enqueued token limit reached"}'
-    assert notes.values == {}
-    assert errors(post(server, notes, prompts(2))) == {}
-
-
-@pytest.mark.parametrize("status", [404, 405])
-def test_a_server_without_batches_says_so(server, notes, status):
-    server.refuses = {"upload": [(status, "<html>not here</html>")]}
+def test_a_key_that_is_refused_for_long_is_the_reason(server, notes):
+    server.refuses = {"look": [(401, "who?")] * 3}
     (reason,) = set(errors(post(server, notes, prompts(2))).values())
-    assert reason == f"the batch was not sent: the service answered {status}: <html>not here</html>"
-    assert notes.values == {}
+    assert reason == f"batch batch-0: the service answered 401: who?{FURTHER}"
 
 
-@pytest.mark.parametrize("says", ["<html></html>", "[]", "{}", "[" * 100_000])
-def test_a_server_that_answers_something_else(server, notes, says):
-    server.refuses = {"upload": [(200, says)]}
-    (reason,) = set(errors(post(server, notes, prompts(2))).values())
-    assert reason.startswith("the batch was not sent: not what a batch API answers: ")
-
-
-def test_a_batch_that_the_server_does_not_know_any_more_is_sent_again_by_the_next_run(server, notes):
-    server.refuses = {"look": [(404, "no such batch")] * 10}
-    (reason,) = set(errors(post(server, notes, prompts(2))).values())
-    assert reason == "batch batch-0: the service answered 404: no such batch"
-    assert errors(post(server, notes, prompts(2))) == {}
-    assert server.sizes() == [2, 2]
-
-
-def test_a_server_that_is_away_for_long_is_looked_at_again_by_the_next_run(server, notes):
-    server.refuses = {"look": [(503, "away")] * 20}
-    (reason,) = set(errors(post(server, notes, prompts(2))).values())
-    further = "; it continues there, and the next run looks again"
-    assert reason == f"batch batch-0: the service answered 503: away{further}"
+@pytest.mark.parametrize(
+    "refuses",
+    [
+        {"look": [(401, "who are you?")] * 2},
+        {"look": [(404, "no such batch")] * 9},
+        {"look": [(503, "away")] * 9, "fetch": [(500, "oops")]},
+    ],
+)
+def test_a_server_that_refuses_for_a_while_costs_nothing(server, notes, refuses):
+    server.refuses = refuses
     assert errors(post(server, notes, prompts(2))) == {}
     assert server.sizes() == [2]
-
-
-def test_a_server_that_is_away_for_a_while_is_waited_for(server, notes):
-    server.refuses = {"look": [(503, "away")] * 9, "fetch": [(500, "oops")]}
-    assert errors(post(server, notes, prompts(2))) == {}
 
 
 def test_a_batch_gives_replies_to_prompts_that_were_not_asked_again(server, notes):
@@ -372,7 +350,11 @@ def test_page_images_are_batched_too(server, notes):
     assert (kinds, replies.text) == (["image_url", "text"], reply_to(line["body"])["choices"][0]["message"]["content"])
 
 
-@pytest.mark.parametrize("batch", [{"poll": 3}, {"poll_seconds": 0}, {"largest_requests": 0}, "yes", {"window": ""}])
+@pytest.mark.parametrize(
+    "batch",
+    [{"poll": 3}, {"poll_seconds": 0}, {"largest_requests": 0}, "yes", {"window": ""}]
+    + [{"poll_seconds": seconds} for seconds in (float("inf"), 1e300, 86_401)],  # longer than a day
+)
 def test_a_setting_that_is_none_is_refused(batch):
     with pytest.raises(ValidationError):
         OpenAI(base_url="http://localhost/v1", model="m", batch=batch)
@@ -385,8 +367,8 @@ def test_the_key_of_a_reply_is_the_same_with_and_without():
     assert (plain.posts, batch.posts) == (0, 50_000)
 
 
-@pytest.mark.parametrize("status", [302, 400, 404, 405])
-def test_a_list_that_is_refused_is_no_proof_that_a_batch_was_not_made(server, notes, status):
+@pytest.mark.parametrize("status", [302, 400, 404, 405, 500])
+def test_a_batch_of_which_nobody_knows_whether_it_was_sent_is_not_sent_again(server, notes, status):
     create_one = server.create
 
     def create(body):
@@ -398,6 +380,7 @@ def test_a_list_that_is_refused_is_no_proof_that_a_batch_was_not_made(server, no
         server.refuses = {"list": [(status, "no list")]}
         (reason,) = set(errors(post(server, notes, prompts(3))).values())
         assert reason.startswith("nobody knows whether the batch was sent: ")
+        assert status < 500 or reason.endswith("the service answered 500: no list; the next run looks for it")
     assert errors(post(server, notes, prompts(3))) == {}
     assert (server.asked.count("create"), server.asked.count("upload")) == (1, 1)
 
@@ -447,20 +430,6 @@ def test_odd_reasons_of_a_failed_batch_are_passed_over(server, notes, faults):
     assert set(errors(post(server, notes, prompts(2))).values()) == {"batch batch-0 failed"}
 
 
-def test_a_server_that_does_not_know_a_batch_for_a_while_costs_nothing(server, notes):
-    server.refuses = {"look": [(404, "no such batch")] * 9}
-    assert errors(post(server, notes, prompts(2))) == {}
-    assert server.sizes() == [2]
-
-
-def test_junk_for_long_costs_no_second_batch(server, notes):
-    server.refuses, server.looks = {"fetch": [(200, "{}")] * 20}, 0
-    (reason,) = set(errors(post(server, notes, prompts(2))).values())
-    assert reason == "batch batch-0: its files lack replies; it continues there, and the next run looks again"
-    assert errors(post(server, notes, prompts(2))) == {}
-    assert server.sizes() == [2]
-
-
 @pytest.mark.parametrize("name", ["a\nb", "a b", "a/../?x#", 7, {"a": 1}, "", "x" * 2000], ids=repr)
 def test_an_id_that_cannot_be_one_is_never_noted(server, notes, name):
     create_one = server.create
@@ -493,9 +462,3 @@ def test_answers_that_are_made_again_do_not_come_from_an_old_batch(server, notes
     assert server.sizes() == [2, 2]
     assert notes.values == {} == notes.pins
     assert caplog.messages == ["1 batch of an earlier run is not waited for, as answers are made again"]
-
-
-@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 86_401])
-def test_nobody_waits_longer_than_a_day_between_two_looks(seconds):
-    with pytest.raises(ValidationError, match="less than or equal to 86400"):
-        OpenAI(base_url="http://localhost/v1", model="m", batch={"poll_seconds": seconds})

@@ -21,16 +21,19 @@ def canned(tmp_path):
     return make
 
 
-def test_a_value_that_the_passages_hold_stays(canned):
-    made = canned({"id": "q", "reply": "return {{1204.5}} / {{33}} * 100"})
-    (reply,) = made.answer([asked(["Revenue was 1,204.5 in 33 stores."])])
-    assert reply.text == "return 1204.5 / 33 * 100"
+@pytest.mark.parametrize(
+    ("reply", "passage", "text"),
+    [
+        ("return {{1204.5}} / {{33}} * 100", "Revenue was 1,204.5 in 33 stores.", "return 1204.5 / 33 * 100"),
+        ("{{1204.5}}", "Revenue was 1,2O4.5, or 1,284.5 before.", "1284.5"),  # misread
+    ],
+)
+def test_a_value_is_read_in_the_passages(canned, reply, passage, text):
+    (given,) = canned({"id": "q", "reply": reply}).answer([asked([passage])])
+    assert given.text == text
 
 
-def test_a_value_that_was_misread_is_read_as_it_is_written(canned):
-    made = canned({"id": "q", "reply": "{{1204.5}}"})
-    (reply,) = made.answer([asked(["Revenue was 1,2O4.5, or 1,284.5 before."])])
-    assert reply.text == "1284.5"
+ROW, FORMULA = "Work in process 57.9 63.4 1 204.5", "=([416.5] - [466.6]) / [466.6] * 100:.1f"
 
 
 @pytest.mark.parametrize(
@@ -43,39 +46,27 @@ def test_a_value_that_was_misread_is_read_as_it_is_written(canned):
         ("Ada Venn", 'by Ada "enn', "Ada enn"),
         ("Ada Venn", "someone else entirely", "?"),
         ("2024", "2,024 and 2024", "2024"),
+        # neighbors in a row of a table are numbers of their own
+        ("57.9", ROW, "57.9"),
+        ("63.4", ROW, "63.4"),
+        ("1,204.5", ROW, "1204.5"),
+        ("124375", "124,375 146,000", "124375"),
+        ("146000", "124,375 146,000", "146000"),
+        # a formula is computed from what is read, and can be arithmetic only
+        (FORMULA, "net 416.5 466.6", "-10.7"),
+        (FORMULA, "net 416.5 466.5", "-10.7"),
+        (FORMULA, "net 446.5 466.6", "-4.3"),
+        (FORMULA, "net 416.5", "0.0"),
+        (FORMULA, "net", "?"),
+        (FORMULA, "", "?"),
+        *(
+            (formula, "0", "?")
+            for formula in ("=1 / [0]:.1f", "=[0] +:.1f", "=open(1):.1f", "=9 ** 9 ** 9:.1f", "='a' * 3:s", "=1:q")
+        ),
     ],
 )
 def test_a_value_is_the_most_similar_one_that_is_there(value, text, read):
     assert read_value(value, text, "?") == read
-
-
-def test_neighbors_in_a_row_of_a_table_are_numbers_of_their_own():
-    row = "Work in process 57.9 63.4 1 204.5"
-    assert [read_value(value, row, "?") for value in ("57.9", "63.4", "1,204.5")] == ["57.9", "63.4", "1204.5"]
-    assert [read_value(value, "124,375 146,000", "?") for value in ("124375", "146000")] == ["124375", "146000"]
-
-
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        ("net 416.5 466.6", "-10.7%"),
-        ("net 416.5 466.5", "-10.7%"),
-        ("net 446.5 466.6", "-4.3%"),
-        ("net 416.5", "0.0%"),
-        ("net", "?%"),
-        ("", "?%"),
-    ],
-)
-def test_a_formula_is_computed_from_what_is_read(text, read):
-    formula = "=([416.5] - [466.6]) / [466.6] * 100:.1f"
-    assert f"{read_value(formula, text, '?')}%" == read
-
-
-@pytest.mark.parametrize(
-    "formula", ["=1 / [0]:.1f", "=[0] +:.1f", "=open(1):.1f", "=9 ** 9 ** 9:.1f", "='a' * 3:s", "=1:q"]
-)
-def test_a_formula_of_anything_but_arithmetic_is_unreadable(formula):
-    assert read_value(formula, "0", "?") == "?"
 
 
 def test_a_question_without_a_reply_is_a_failed_item(canned):
@@ -87,14 +78,15 @@ def test_a_question_without_a_reply_is_a_failed_item(canned):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "replies.jsonl:1: not readable as JSON"),
-        ('{"id": "q"}', "replies.jsonl:1: must have `id` and `reply`"),
-        ('{"id": "q", "reply": "a"}\n{"id": "q", "reply": "b"}', "replies.jsonl:2: question 'q' has a reply already"),
+        (b"{", "replies.jsonl:1: not readable as JSON"),
+        (b'{"id": "q"}', "replies.jsonl:1: must have `id` and `reply`"),
+        (b'{"id": "q", "reply": "a"}\n{"id": "q", "reply": "b"}', "replies.jsonl:2: question 'q' has a reply already"),
+        ("{}".encode("utf-16"), "replies.jsonl: is not UTF-8 text (byte 0); save it as UTF-8"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_line(tmp_path, text, said):
     path = tmp_path / "replies.jsonl"
-    path.write_text(text)
+    path.write_bytes(text)
     with pytest.raises(DataError) as caught:
         Canned(replies=path).check()
     assert said in str(caught.value)
@@ -112,10 +104,3 @@ def test_replies_of_no_benchmark_are_refused():
     said = r"^replies: Choose one of: .*Or name a file, as in \./replies.jsonl \(got 'nope'\)"
     with pytest.raises(DataError, match=said):
         Canned(replies="nope").check()
-
-
-def test_replies_in_another_encoding_are_refused(tmp_path):
-    path = tmp_path / "replies.jsonl"
-    path.write_text('{"id": "q", "reply": "a"}', encoding="utf-16")
-    with pytest.raises(DataError, match=r"replies.jsonl: is not UTF-8 text \(byte 0\); save it as UTF-8"):
-        Canned(replies=path).check()

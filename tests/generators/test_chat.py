@@ -8,24 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ohr.contracts import Conversation, Picture, Prompt, Turn
+from ohr.contracts import Conversation, Prompt
 from ohr.files.lazy import Made
 from ohr.generators.openai import OpenAI, OpenAIVision
 
 from ..conftest import completion
-from .conftest import picture, transcript
-
-PAGE = Picture((("law/lease", 0),))
+from .conftest import PAGE, picture, talk, transcript
 
 
 def page(number):
     """Return an image with a width of its own."""
     return np.full((40, 28 + number, 3), number, dtype=np.uint8)
-
-
-def talk(*said, images=()):
-    """Make a conversation of ("user", part, part, ...)."""
-    return Conversation(tuple(Turn(role, tuple(parts)) for role, *parts in said), images)
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ohr.contracts import Conversation, Picture, Prompt, Turn
+from ohr.contracts import Prompt
 from ohr.errors import PluginError
 from ohr.generators.llama_cpp import LlamaCpp
-from ohr.keys import identity
 from ohr.models.resident import holding
+
+from .conftest import PAGE, talk
 
 pytest.importorskip("xllamacpp")
 LEASE = "The lease of the ferry berth began in 1964. It ends after ninety years."
@@ -39,10 +40,6 @@ def test_a_reply_ends_at_a_stop_text_and_at_its_longest():
     assert (cut.tokens_out, cut.finish) == (3, "length")
 
 
-def talk(*turns, images=()):
-    return Conversation(tuple(Turn(role, tuple(parts)) for role, *parts in turns), images)
-
-
 def continued(*conversations, **how):
     return list(LlamaCpp(**{"max_tokens": 24, "context": 512, "threads": 1, **how}).chat(conversations))
 
@@ -60,9 +57,8 @@ def test_a_conversation_is_continued_with_all_its_turns():
 
 @pytest.mark.slow
 def test_a_conversation_that_cannot_be_read_fails_alone():
-    page = Picture((("law/lease", 0),))
     long = talk(("user", " ".join([LEASE] * 40)))
-    seen = talk(("user", page, "What?"), images=[np.zeros((9, 9, 3), np.uint8)])
+    seen = talk(("user", PAGE, "What?"), images=[np.zeros((9, 9, 3), np.uint8)])
     faults = [reply.error for reply in continued(long, seen, talk(("user", "Hello.")), max_tokens=2)]
     assert faults[0].endswith("tokens is too long: 510 fit beside a reply of 2")
     assert faults[1:] == ["generator llama_cpp reads text, and got an image", None]
@@ -115,10 +111,6 @@ def test_the_engine_keeps_no_earlier_prompts(monkeypatch):
     monkeypatch.setattr("xllamacpp.Server", started.append)
     LlamaCpp(context=512).load()
     assert [settings.cache_ram_mib for settings in started] == [0]  # 8 GiB by default
-
-
-def test_threads_are_in_no_key():
-    assert identity(LlamaCpp(threads=1)) == identity(LlamaCpp(gpu_layers=3))
 
 
 @pytest.mark.acceptance

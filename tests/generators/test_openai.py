@@ -6,9 +6,11 @@ from email.utils import format_datetime
 from io import BytesIO
 from time import perf_counter
 
+import jsonschema
 import numpy as np
 import pytest
 from PIL import Image
+from pydantic import ValidationError
 
 from ohr.contracts import Conversation, Prompt, Turn
 from ohr.errors import PluginError
@@ -16,6 +18,7 @@ from ohr.generators.local_model import MODELS
 from ohr.generators.openai import OpenAI, OpenAIVision
 from ohr.keys import identity
 from ohr.models.tries import retry_after
+from ohr.testing import check_stage
 
 from ..conftest import completion
 
@@ -43,16 +46,6 @@ def test_a_reply_is_a_completion(ask, chat_server):
             "temperature": 0.5,
         }
     ]
-
-
-def test_a_reply_that_was_cut_says_so(ask, chat_server):
-    chat_server.replies = [(200, {}, completion("in", finish="length"))]
-    assert ask()[0].finish == "length"
-
-
-def test_an_empty_reply_is_no_error(ask, chat_server):
-    chat_server.replies = [(200, {}, '{"choices": [{"message": {"content": null}, "finish_reason": "stop"}]}')]
-    assert (ask()[0].text, ask()[0].error) == ("", None)
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 520, 522, 524, 529, 599])
@@ -102,19 +95,14 @@ def test_replies_come_in_order_from_several_requests_at_once(ask):
     assert [given.text for given in ask(*prompts, concurrency=8)] == [f"echo number {number}" for number in range(40)]
 
 
-def test_the_key_is_sent_and_kept_nowhere(ask, chat_server, monkeypatch):
+def test_the_key_is_sent_and_kept_nowhere_also_where_the_server_repeats_it(ask, chat_server, monkeypatch):
     monkeypatch.setenv("OHR_TEST_KEY", "sk-very-secret")
-    ask(api_key_env="OHR_TEST_KEY")
+    chat_server.replies = [(401, {}, "Incorrect API key provided: sk-very-secret")]
+    (given,) = ask(api_key_env="OHR_TEST_KEY")
+    assert given.error == "server answered 401: Incorrect API key provided: ***; the key in OHR_TEST_KEY was refused"
     assert chat_server.headers[0]["Authorization"] == "Bearer sk-very-secret"
     stage = OpenAI(base_url=chat_server.url, model="m", api_key_env="OHR_TEST_KEY")
     assert "secret" not in f"{stage!r}{stage.model_dump_json()}{identity(stage)}"
-
-
-def test_a_server_that_repeats_the_key_does_not_bring_it_into_the_results(ask, chat_server, monkeypatch):
-    monkeypatch.setenv("OHR_TEST_KEY", "sk-very-secret")
-    chat_server.replies = [(401, {}, "Incorrect API key provided: sk-very-secret")]
-    message = ask(api_key_env="OHR_TEST_KEY")[0].error
-    assert message == "server answered 401: Incorrect API key provided: ***; the key in OHR_TEST_KEY was refused"
 
 
 def test_a_missing_key_is_reported_before_any_work(monkeypatch):
@@ -238,26 +226,23 @@ def test_an_ending_that_is_not_known_to_be_good_is_an_error_and_tried_again(ask,
     assert given.error == f'the server ended the reply early ({finish}): "Par"'
 
 
+PARTS = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Par"}, {"type": "text", "text": "is"}]
+
+
 @pytest.mark.parametrize(
-    ("finish", "ours"),
-    [("max_tokens", "length"), ("model_length", "length"), ("MAX_TOKENS", "length"), ("end_turn", "stop"),
-     ("stop_sequence", "stop"), ("tool_calls", "stop"), (None, "stop")],
-)  # fmt: skip
-def test_good_endings_have_several_names(ask, chat_server, finish, ours):
-    chat_server.replies = [reply_of(finish, content="Paris is the")]
-    assert [(one.finish, one.error) for one in ask(retries=0)] == [(ours, None)]
-
-
-def test_a_reply_that_was_all_thought_is_empty_and_asked_for_once(ask, chat_server):
-    chat_server.replies = [reply_of("length", role="assistant")]
-    assert [(one.text, one.finish, one.error) for one in ask()] == [("", "length", None)]
+    ("finish", "message", "text", "ours"),
+    [
+        *((end, {"content": "in"}, "in", "length") for end in ("length", "max_tokens", "model_length", "MAX_TOKENS")),
+        *((end, {"content": "in"}, "in", "stop") for end in ("end_turn", "stop_sequence", "tool_calls", None)),
+        ("stop", {"content": None}, "", "stop"),
+        ("length", {"role": "assistant"}, "", "length"),  # all was thought
+        ("stop", {"content": PARTS}, "Paris", "stop"),
+    ],
+)
+def test_a_reply_that_ended_well_is_read_and_asked_for_once(ask, chat_server, finish, message, text, ours):
+    chat_server.replies = [reply_of(finish, **message)]
+    assert [(one.text, one.finish, one.error) for one in ask(retries=1)] == [(text, ours, None)]
     assert len(chat_server.requests) == 1
-
-
-def test_the_text_parts_of_a_content_are_the_reply(ask, chat_server):
-    parts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Par"}, {"type": "text", "text": "is"}]
-    chat_server.replies = [reply_of(content=parts)]
-    assert ask()[0].text == "Paris"
 
 
 def test_a_time_to_wait_may_be_a_date():
@@ -282,3 +267,103 @@ def test_a_refused_key_is_given_up_in_every_batch_with_one_reason(ask, chat_serv
     assert len(chat_server.requests) <= 5
     assert {one.error.split(":")[0] for one in given} == {"server answered 401"}
     assert len({one.error for one in given}) == 1
+
+
+# --- further fields of a request, and how closely images are looked at ------------------------------------
+
+BODY = {
+    "top_p": 0.95,
+    "seed": 1,
+    "top_k": 20,
+    "min_p": 0,
+    "repetition_penalty": 1.05,
+    "logit_bias": {"50256": -100},
+    "chat_template_kwargs": {"enable_thinking": False, "words": ["a", None]},
+}
+
+
+def openai(**how):
+    return OpenAI(**{"base_url": "http://x", "model": "m", **how})
+
+
+def test_its_fields_are_in_the_request(strict_server):
+    list(openai(base_url=strict_server.url, body=BODY).answer([Prompt("When?", (), "", "When?")]))
+    (sent,) = strict_server.bodies
+    messages = [{"role": "user", "content": "When?"}]
+    assert sent == {"model": "m", "messages": messages, "max_tokens": 1280, "temperature": 0.0, **BODY}
+    assert sent["chat_template_kwargs"]["enable_thinking"] is False
+
+
+def test_a_stage_with_one_is_a_stage():
+    check_stage(openai(body=BODY))
+    check_stage(OpenAIVision(base_url="http://x", model="m", body=BODY, detail="high"))
+
+
+def test_it_is_part_of_the_identity_and_its_order_is_not():
+    turned = dict(reversed(BODY.items()))
+    assert identity(openai(body=BODY)) != identity(openai(body={**BODY, "seed": 2})) != identity(openai())
+    assert identity(openai(body=turned)) == identity(openai(body=BODY))
+    assert (openai(body=turned), hash(openai(body=turned))) == (openai(body=BODY), hash(openai(body=BODY)))
+
+
+def test_equal_stages_have_equal_hashes_whatever_the_numbers_type():
+    first, other = openai(body={"seed": 1, "x": [True]}), openai(body={"seed": 1.0, "x": [1]})
+    assert first == other
+    assert hash(first) == hash(other)
+    assert len({first, openai(body={"seed": 2}), openai()}) == 3
+
+
+def test_without_one_replies_from_before_are_found_again():
+    assert "body" not in openai().identity()
+    assert not {"body", "detail"} & OpenAIVision(base_url="http://x", model="m").identity().keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("model", "use the field `model`"),
+        ("max_tokens", "use the field `max_tokens`"),
+        ("temperature", "use the field `temperature`"),
+        ("stop", "use the field `stop`"),
+        ("messages", "they are the prompt"),
+        ("stream", "replies are read whole"),
+    ],
+)
+def test_what_is_set_elsewhere_is_refused(name, reason):
+    with pytest.raises(ValidationError) as caught:
+        openai(body={"seed": 1, name: None})
+    (error,) = caught.value.errors()
+    assert (error["loc"], error["msg"]) == (("body",), f"Value error, must not set `{name}`: {reason}")
+
+
+@pytest.mark.parametrize(
+    "body", [{"top_p": float("nan")}, {"a": {"b": float("inf")}}, {1: 2}, {"a": object()}, [1], "a"]
+)
+def test_what_is_no_json_is_refused(body):
+    with pytest.raises(ValidationError):
+        openai(body=body)
+
+
+def test_the_schema_has_it_as_an_object():
+    schema = OpenAI.model_json_schema()
+    valid = jsonschema.Draft202012Validator(schema).is_valid
+    assert schema["properties"]["body"]["type"] == "object"
+    assert valid({"base_url": "http://x", "model": "m", "body": BODY})
+    assert not valid({"base_url": "http://x", "model": "m", "body": 1})
+
+
+@pytest.mark.parametrize("detail", ["auto", "low", "high", None])
+def test_the_detail_is_a_property_of_each_image(strict_server, detail):
+    stage = OpenAIVision(base_url=strict_server.url, model="m", detail=detail)
+    list(stage.answer([Prompt("When?", (), "", "When?", images=[np.zeros((30, 30, 3), np.uint8)] * 2)]))
+    *images, text = strict_server.bodies[0]["messages"][0]["content"]
+    assert [part["image_url"].get("detail") for part in images] == [detail] * 2
+    assert all(("detail" in part["image_url"]) == (detail is not None) for part in images)
+    assert text == {"type": "text", "text": "When?"}
+
+
+def test_another_detail_is_refused_and_part_of_the_identity():
+    known = {detail: identity(OpenAIVision(base_url="http://x", model="m", detail=detail)) for detail in ("low", None)}
+    assert known["low"] != known[None]
+    with pytest.raises(ValidationError):
+        OpenAIVision(base_url="http://x", model="m", detail="medium")

@@ -1,7 +1,7 @@
 import pytest
 
 from ohr.contracts import Completion, Prompt
-from ohr.generators.replies import ended, fitted, in_batches
+from ohr.generators.local_model import ended, fitted, in_batches
 
 
 class Words:
@@ -22,22 +22,17 @@ def prompt(*passages, user="Text: {} Question: when?"):
     return Prompt("when?", passages, "", user.format("\n\n".join(passages)))
 
 
-def test_a_prompt_that_fits_is_left_alone():
-    assert fitted(prompt("a b c"), 8, Words(), tokens) == (tokens("Text: a b c Question: when?"), False)
-
-
-def test_the_documents_lose_their_end_and_the_question_stays():
-    ids, cut = fitted(prompt("a b c", "d e f"), 9, Words(), tokens)
-    assert (ids, cut) == (tokens("Text: a b c d Question: when?"), True)
-
-
-def test_a_prompt_without_documents_loses_its_end():
-    ids, cut = fitted(prompt(user="one two three four"), 4, Words(), tokens)
-    assert (ids, cut) == (tokens("one two"), True)
-
-
-def test_a_window_smaller_than_the_question_keeps_the_last_tokens():
-    assert fitted(prompt("a b c"), 2, Words(), tokens) == (["when?", "<assistant>"], True)
+@pytest.mark.parametrize(
+    ("asked", "window", "ids", "cut"),
+    [
+        (prompt("a b c"), 8, tokens("Text: a b c Question: when?"), False),
+        (prompt("a b c", "d e f"), 9, tokens("Text: a b c d Question: when?"), True),
+        (prompt(user="one two three four"), 4, tokens("one two"), True),
+        (prompt("a b c"), 2, ["when?", "<assistant>"], True),  # smaller than the question
+    ],
+)
+def test_documents_that_do_not_fit_lose_their_end_and_the_question_stays(asked, window, ids, cut):
+    assert fitted(asked, window, Words(), tokens) == (ids, cut)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from ohr.contracts import Chunk, Prompt, Resources
-from ohr.generators.transformers import Transformers
-from ohr.generators.transformers_vision import TransformersVision
+from ohr.generators.transformers import Transformers, TransformersVision
 from ohr.models.resident import holding, in_memory, resident
 from ohr.ocr.tesseract import Tesseract
 from ohr.registry import Registry

@@ -151,36 +151,24 @@ def test_results_of_a_format_have_blocks(script):
 # --- programs that do not ---------------------------------------------------------------------------------
 
 
-def test_a_program_that_hangs_is_ended_with_all_that_it_started(script, tmp_path):
-    engine = script(
-        f"""
-        child = subprocess.Popen(["sleep", "60"])
-        pathlib.Path({str(tmp_path / "child")!r}).write_text(str(child.pid))
-        print("loading", file=sys.stderr, flush=True)
-        time.sleep(60)
-        """,
-        timeout=3.0,
-    )
-    began = time.perf_counter()
-    assert outcomes(engine) == [f"({Path(sys.executable).name} took longer than 3 seconds: loading)"]
-    assert time.perf_counter() - began < 40
-    assert gone(int((tmp_path / "child").read_text()))
+PYTHON = Path(sys.executable).name
 
 
-def test_what_a_program_leaves_running_is_ended(script, tmp_path):
-    engine = script(
-        f"""
-        child = subprocess.Popen(["sleep", "60"])  # holds the pipes open
-        pathlib.Path({str(tmp_path / "child")!r}).write_text(str(child.pid))
-        print("done")
-        """,
-        "{input}",
-        timeout=30,
-    )
+@pytest.mark.parametrize(
+    ("ends", "words", "timeout", "outcome"),
+    [
+        ("print('loading', file=sys.stderr, flush=True); time.sleep(60)", "{input} {output}", 3.0,
+         f"({PYTHON} took longer than 3 seconds: loading)"),
+        ("print('done')", "{input}", 30.0, "done"),  # the child holds the pipes open
+    ],
+)  # fmt: skip
+def test_a_program_is_ended_with_all_that_it_started(script, tmp_path, ends, words, timeout, outcome):
+    child = tmp_path / "child"
+    starts = f"pathlib.Path({str(child)!r}).write_text(str(subprocess.Popen(['sleep', '60']).pid))\n"
     began = time.perf_counter()
-    assert outcomes(engine) == ["done"]
+    assert outcomes(script(starts + ends, words, timeout=timeout)) == [outcome]
     assert time.perf_counter() - began < 40
-    assert gone(int((tmp_path / "child").read_text()))
+    assert gone(int(child.read_text()))
 
 
 def test_the_program_ends_with_the_process_that_started_it(script, tmp_path, temporary):
@@ -211,21 +199,9 @@ def test_the_program_ends_with_the_process_that_started_it(script, tmp_path, tem
         time.sleep(0.05)
 
 
-def test_floods_of_messages_are_read_and_forgotten(script):
-    engine = script(
-        """
-        for _ in range(400):
-            sys.stderr.write("x" * 99_999 + "\\n")
-        sys.stderr.write("out of memory\\n\\n")
-        sys.exit(3)
-        """
-    )
-    assert outcomes(engine) == [f"({Path(sys.executable).name} ended with status 3: out of memory)"]
-
-
 def test_a_flood_of_text_fails_its_page(script):
     engine = script("for _ in range(40): sys.stdout.write('x' * (1 << 20))", "{input}")
-    assert outcomes(engine) == [f"({Path(sys.executable).name} wrote more than 32 MB)"]
+    assert outcomes(engine) == [f"({PYTHON} wrote more than 32 MB)"]
 
 
 @pytest.mark.parametrize(
@@ -246,6 +222,10 @@ def test_a_flood_of_text_fails_its_page(script):
             "[pathlib.Path(sys.argv[2], f'{name}.md').write_text('1') for name in 'ab']",
             "wrote results of several documents, and none named input",
         ),
+        (
+            "[sys.stderr.write('x' * 99_999 + '\\n') for _ in range(400)]; sys.exit('out of memory')",
+            "ended with status 1: out of memory",
+        ),  # a flood of messages is read and forgotten
         ("os.kill(os.getpid(), signal.SIGSEGV)", "was ended by SIGSEGV"),
         ("raise SystemExit('\\033[31mno \\033[0mmodel\\a')", "ended with status 1: no model\N{REPLACEMENT CHARACTER}"),
         ("raise SystemExit('no such model')", "ended with status 1: no such model"),
@@ -253,7 +233,7 @@ def test_a_flood_of_text_fails_its_page(script):
     ],
 )
 def test_a_program_that_fails_says_why(script, code, reason):
-    assert outcomes(script(code, pages="all"), 2) == [f"({Path(sys.executable).name} {reason})"] * 2
+    assert outcomes(script(code, pages="all"), 2) == [f"({PYTHON} {reason})"] * 2
 
 
 def test_a_page_that_fails_fails_alone(script):

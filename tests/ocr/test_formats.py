@@ -14,9 +14,9 @@ import pytest
 from ohr.contracts import Block
 from ohr.markup.page import PRESETS, Markup, page_text, tidy
 from ohr.ocr.formats import markdown
-from ohr.ocr.formats.known import FORMATS
-from ohr.ocr.formats.labels import kind_of
-from ohr.ocr.formats.values import Unreadable
+from ohr.ocr.formats.find import ending_of, pages_in
+from ohr.ocr.formats.values import Unreadable, kind_of
+from ohr.registry import Registry
 
 RECORDINGS = Path(__file__).parent / "recordings"
 MINERU = sorted((RECORDINGS / "mineru").glob("*.json"))
@@ -25,8 +25,9 @@ MINERU = sorted((RECORDINGS / "mineru").glob("*.json"))
 def parse(system: str, found: object, name: str = "lease.json", line: int | None = None):
     """Read a file of a system by its name."""
     content = found if isinstance(found, bytes) else json.dumps(found).encode()
-    place, _ = FORMATS[system].kind_of(name)
-    return FORMATS[system].kinds[place].pages(content, line)
+    format = Registry().load("ocr_format", system)()
+    place, _ = ending_of(format, name)
+    return pages_in(format, format.endings[place], content, line)
 
 
 def texts(pages, markup: str = "as_is"):
@@ -178,11 +179,6 @@ def test_marker():
     }
 
 
-def test_markdown_of_marker_has_its_pages_numbered():
-    text = f"\n\n{{0}}{'-' * 48}\n\n# Lease\n\n{{2}}{'-' * 48}\n\nSigned.\n"
-    assert texts(parse("marker", text.encode(), "lease.md")) == {0: "# Lease", 2: "Signed."}
-
-
 def test_a_document_of_docling():
     pages = parse("docling", (RECORDINGS / "docling" / "timber_annual_report.json").read_bytes())
     assert sorted(pages) == [0, 1, 2]
@@ -303,6 +299,7 @@ def test_mistral():
     ("text", "pages"),
     [
         ("one", {0: "one"}),
+        (f"\n\n{{0}}{'-' * 48}\n\n# Lease\n\n{{2}}{'-' * 48}\n\nSigned.\n", {0: "# Lease", 2: "Signed."}),  # Marker
         ("one\ftwo\f", {0: "one", 1: "two"}),
         ("one\n<!-- PageBreak -->\ntwo", {0: "one", 1: "two"}),
         ("", {0: ""}),
@@ -374,7 +371,9 @@ def test_the_layout_of_ohrbench():
 # --- broken files -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("system", [name for name in FORMATS if name not in ("markdown", "olmocr")])
+@pytest.mark.parametrize(
+    "system", [name for name in Registry().names("ocr_format") if name not in ("markdown", "olmocr")]
+)
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -56,16 +56,25 @@ def test_a_result_is_found_by_the_name_of_its_document(tmp_path, path):
     assert read(tmp_path) == ["a", "b"]
 
 
-def test_the_preferred_file_of_several_is_read(tmp_path):
-    mineru(tmp_path, "law/lease_content_list.json", "a", "b")
-    write(tmp_path, **{"law/lease_middle.json": "[", "law/lease_model.json": "[", "law/lease.md": "x"})
-    assert read(tmp_path) == ["a", "b"]
+AB, WRONG, LACKS = content_list("a", "b"), content_list("wrong", "wrong"), "(not among the precomputed results)"
 
 
-def test_the_surest_of_several_names_counts(tmp_path):
-    mineru(tmp_path, "law/lease/lease_content_list.json", "a", "b")
-    mineru(tmp_path, "old/lease_content_list.json", "wrong", "wrong")
-    assert read(tmp_path) == ["a", "b"]
+@pytest.mark.parametrize(
+    ("files", "texts"),
+    [
+        # the preferred of several files
+        (
+            {"lease_content_list.json": AB, "lease_middle.json": "[", "lease_model.json": "[", "lease.md": "x"},
+            ["a", "b"],
+        ),
+        # the surest of several names
+        ({"law/lease/lease_content_list.json": AB, "old/lease_content_list.json": WRONG}, ["a", "b"]),
+        # no document of another domain
+        ({"law/will_content_list.json": AB, "news/lease_content_list.json": WRONG}, [LACKS] * 2),
+    ],
+)
+def test_of_several_files_the_document_s_own_is_read(tmp_path, files, texts):
+    assert read(write(tmp_path, **files)) == texts
 
 
 def test_two_results_of_one_document_are_refused(tmp_path):
@@ -75,12 +84,6 @@ def test_two_results_of_one_document_are_refused(tmp_path):
     assert all(page.startswith(f"({reason}") and "auto" in page and "vlm" in page for page in read(tmp_path))
     (note,) = Precomputed(root=tmp_path, format="mineru").notes([LEASE])
     assert note.startswith(f"1 document of {tmp_path.name} without pages: {reason}")
-
-
-def test_a_document_of_another_domain_is_not_taken(tmp_path):
-    mineru(tmp_path, "law/will_content_list.json", "a")
-    mineru(tmp_path, "news/lease_content_list.json", "wrong", "wrong")
-    assert read(tmp_path) == ["(not among the precomputed results)"] * 2
 
 
 def test_a_file_that_is_taken_for_two_documents_is_reported(tmp_path):
@@ -255,7 +258,10 @@ def test_the_identity_is_that_of_the_files_and_of_how_they_are_read(tmp_path):
     write(tmp_path, **{"law/images__a.jpg": "x"})
     assert engine.identity() == before
     assert Precomputed(root=tmp_path, format="mineru", markup="ohrbench").identity() != before
-    assert Precomputed(root=tmp_path).identity().keys() == {"kind", "content"}  # as before there were formats
+    assert Precomputed(root=tmp_path, format="ohrbench").identity().keys() == {
+        "kind",
+        "content",
+    }  # as before there were formats
     mineru(tmp_path, "law/lease_content_list.json", "b")
     assert engine.identity() != before
 
@@ -277,12 +283,12 @@ def numbered(folder, *pages):
     return [(d.name.split("/")[1], d.pages) for d in Precomputed(root=folder, format="docling").documents()]
 
 
-def test_numbered_files_that_each_hold_the_first_page_are_documents(tmp_path):
-    assert numbered(tmp_path, 1, 1, 1) == [("invoice_1", 1), ("invoice_2", 1), ("invoice_3", 1)]
-
-
-def test_numbered_files_that_hold_one_page_after_the_other_are_a_document(tmp_path):
-    assert numbered(tmp_path, 1, 2, 3) == [("invoice", 3)]
+@pytest.mark.parametrize(
+    ("pages", "documents"),
+    [((1, 1, 1), [("invoice_1", 1), ("invoice_2", 1), ("invoice_3", 1)]), ((1, 2, 3), [("invoice", 3)])],
+)
+def test_numbered_files_are_documents_where_two_hold_the_same_page(tmp_path, pages, documents):
+    assert numbered(tmp_path, *pages) == documents
 
 
 def test_a_download_of_mineru_is_named_after_its_folder(tmp_path):

@@ -25,32 +25,23 @@ def entry(index, text):
     return {"page_idx": index, "text": text}
 
 
-def test_pages_come_in_order_whatever_the_files(recorded):
-    assert [page.text for page in recorded([entry(2, "c"), entry(0, "a"), entry(1, "b")])] == ["a", "b", "c"]
+LACKS, BROKEN = "not among the precomputed results", "its file is not readable as JSON"
 
 
-def test_a_page_without_a_result_carries_an_error(recorded):
-    assert recorded([entry(1, "b")]) == [
-        Page("law/lease", 0, "", "not among the precomputed results"),
-        Page("law/lease", 1, "b"),
-        Page("law/lease", 2, "", "not among the precomputed results"),
-    ]
-
-
-def test_an_empty_text_is_a_result(recorded):
-    assert recorded([entry(0, "")])[0] == Page("law/lease", 0, "")
-
-
-def test_a_null_text_carries_an_error(recorded):
-    assert recorded([entry(0, None)])[0] == Page("law/lease", 0, "", "text is null, not a string")
-
-
-def test_pages_beyond_the_document_are_left_out(recorded):
-    assert [page.index for page in recorded([entry(7, "x")])] == [0, 1, 2]
-
-
-def test_older_files_number_pages_by_page_no(recorded):
-    assert recorded([{"page_no": 0, "text": "a"}])[0].text == "a"
+@pytest.mark.parametrize(
+    ("entries", "texts", "errors"),
+    [
+        ([entry(2, "c"), entry(0, "a"), entry(1, "b")], ["a", "b", "c"], [None] * 3),
+        ([entry(1, "b"), entry(7, "x")], ["", "b", ""], [LACKS, None, LACKS]),
+        ([entry(0, "")], [""] * 3, [None, LACKS, LACKS]),
+        ([entry(0, None)], [""] * 3, ["text is null, not a string", LACKS, LACKS]),
+        ([{"page_no": 0, "text": "a"}], ["a", "", ""], [None, LACKS, LACKS]),  # older files
+        ("[{", [""] * 3, [BROKEN] * 3),
+    ],
+)
+def test_each_page_of_a_document_has_its_text_or_an_error(recorded, entries, texts, errors):
+    pages = [Page("law/lease", place, *each) for place, each in enumerate(zip(texts, errors, strict=True))]
+    assert recorded(entries) == pages
 
 
 def test_a_document_that_is_absent_has_errors_only(tmp_path):
@@ -87,10 +78,6 @@ def test_a_wrong_file_costs_its_wrong_pages_only_and_is_reported(recorded, tmp_p
     assert [page.text for page in pages][:2] == texts
     assert all(page.error for page in pages if not page.text)
     assert message.format(f"{tmp_path.name}/law/lease") in Precomputed(root=tmp_path).notes([LEASE])
-
-
-def test_the_pages_of_a_file_that_is_no_json_say_so(recorded):
-    assert recorded("[{")[0].error == "its file is not readable as JSON"
 
 
 def test_what_a_folder_lacks_is_counted_and_named(recorded, tmp_path):
@@ -136,12 +123,12 @@ def test_a_missing_folder_is_reported(tmp_path):
     assert str(caught.value) == f"ocr precomputed: no such folder: {tmp_path}/no"
 
 
-def test_a_folder_without_results_is_reported(tmp_path):
+def test_a_folder_without_the_named_results_is_reported(tmp_path):
     with pytest.raises(PluginError) as caught:
-        Precomputed(root=tmp_path).check()
+        Precomputed(root=tmp_path, format="ohrbench").check()
     lacks = f"ocr precomputed: {tmp_path} holds no <domain>/<document>.json"
     assert str(caught.value) == lacks
     (tmp_path / "lease.txt").write_text("It began in 1964.")
     with pytest.raises(PluginError) as caught:
-        Precomputed(root=tmp_path).check()
+        Precomputed(root=tmp_path, format="ohrbench").check()
     assert str(caught.value) == f"{lacks}, but texts, which `format: markdown` reads"

@@ -13,36 +13,34 @@ def read(lines, width=1000):
     return [found.text for found in in_reading_order(lines, width)]
 
 
-def test_one_column_reads_from_top_to_bottom():
-    assert read([line("b", 50, 40), line("a", 50, 10), line("c", 50, 70)]) == ["a", "b", "c"]
-
-
-def test_two_columns_read_one_after_the_other():
-    left = [line(f"l{row}", 50, 10 + 30 * row) for row in range(3)]
-    right = [line(f"r{row}", 520, 12 + 30 * row) for row in range(3)]
-    assert read([right[0], left[2], left[0], right[2], left[1], right[1]]) == ["l0", "l1", "l2", "r0", "r1", "r2"]
-
-
-def test_three_columns_read_from_left_to_right():
-    columns = [
-        [line(f"{name}{row}", left, 10 + 30 * row, 280) for row in range(2)]
-        for name, left in zip("abc", (10, 350, 690), strict=True)
+def grid(names, lefts, width, top=10):
+    """Lines of columns, column by column: `a0`, `a1`, ..."""
+    return [
+        [line(f"{name}{row}", left, top + 30 * row, width) for row in range(3)]
+        for name, left in zip(names, lefts, strict=True)
     ]
-    assert read([*columns[2], *columns[0], *columns[1]]) == ["a0", "a1", "b0", "b1", "c0", "c1"]
 
 
-def test_a_headline_over_two_columns_comes_first():
-    columns = [line(f"{side}{row}", left, 100 + 30 * row) for side, left in (("l", 50), ("r", 520)) for row in range(2)]
-    assert read([*columns[::-1], line("head", 50, 10, 870)]) == ["head", "l0", "l1", "r0", "r1"]
+LEFT, RIGHT = grid("lr", (50, 520), 400, 100)
+ONE, TWO, THREE = grid("abc", (10, 350, 690), 280)
+CELLS = grid("xyz", (50, 350, 650), 80)
 
 
-def test_a_table_reads_row_by_row():
-    cells = [line(f"{row}{column}", 50 + 300 * column, 10 + 30 * row, 80) for row in range(3) for column in range(3)]
-    assert read(cells[::-1]) == [f"{row}{column}" for row in range(3) for column in range(3)]
-
-
-def test_a_row_that_is_a_little_crooked_stays_a_row():
-    assert read([line("b", 400, 12, 100), line("a", 50, 16, 100), line("c", 50, 50, 100)]) == ["a", "b", "c"]
+@pytest.mark.parametrize(
+    ("lines", "order"),
+    [
+        ([line("b", 50, 40), line("a", 50, 10), line("c", 50, 70)], "a b c"),
+        ([*RIGHT[::-1], *LEFT], "l0 l1 l2 r0 r1 r2"),
+        ([*THREE, *ONE, *TWO], "a0 a1 a2 b0 b1 b2 c0 c1 c2"),
+        ([*RIGHT, *LEFT, line("head", 50, 10, 870)], "head l0 l1 l2 r0 r1 r2"),
+        ([cell for column in CELLS[::-1] for cell in column], "x0 y0 z0 x1 y1 z1 x2 y2 z2"),
+        # a row that is a little crooked
+        ([line("b", 400, 12, 100), line("a", 50, 16, 100), line("c", 50, 50, 100)], "a b c"),
+    ],
+    ids=["column", "two columns", "three columns", "headline", "table", "crooked"],
+)
+def test_lines_are_read_by_columns_or_by_rows_of_a_table(lines, order):
+    assert read(lines) == order.split()
 
 
 @pytest.mark.parametrize("lines", [[], [line("a", 0, 0)]])

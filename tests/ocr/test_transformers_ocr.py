@@ -10,9 +10,7 @@ from ohr.contracts import Recognition, Resources
 from ohr.errors import MissingExtra, OhrError, PluginError
 from ohr.keys import identity
 from ohr.models.resident import holding, in_memory, resident
-from ohr.ocr.architectures import doctags
-from ohr.ocr.architectures.catalog import ARCHITECTURES, MODELS
-from ohr.ocr.architectures.presets import PRESETS
+from ohr.ocr.document_models import ARCHITECTURES, MODELS, PRESETS, doctag_blocks
 from ohr.ocr.transformers_ocr import TransformersOcr
 from ohr.testing import check_ocr
 
@@ -289,7 +287,7 @@ DOCTAGS = (
 
 
 def test_doctags_become_blocks():
-    found = doctags.blocks(DOCTAGS)
+    found = doctag_blocks(DOCTAGS)
     assert [block.kind for block in found] == [
         "header", "heading", "heading", "text", "list", "list", "caption", "table", "formula", "caption", "footer",
     ]  # fmt: skip
@@ -314,4 +312,4 @@ def test_doctags_become_blocks():
     ],
 )
 def test_doctags_that_are_cut_or_broken_are_kept(reply, texts):
-    assert [block.text for block in doctags.blocks(reply)] == texts
+    assert [block.text for block in doctag_blocks(reply)] == texts

@@ -10,7 +10,7 @@ import pytest
 
 from ohr.errors import OhrError, PluginError
 from ohr.models.resident import holding
-from ohr.ocr.servers import replies
+from ohr.ocr.servers import preset
 from ohr.ocr.servers.vlm import Vlm
 
 from ..conftest import typeset
@@ -109,16 +109,16 @@ def test_dots_blocks_are_read_from_whole_and_broken_json():
               {"category": "Formula", "text": "a=b"}]  # fmt: skip
     kinds = [("heading", "Rent"), ("image", "![]()"), ("table", "<table></table>"), ("footer", "7"),
              ("formula", "$$a=b$$")]  # fmt: skip
-    assert [(block.kind, block.text) for block in replies.dots(json.dumps(listed)).blocks] == kinds
-    broken = replies.dots(json.dumps(listed)[:-15])
+    assert [(block.kind, block.text) for block in preset.dots(json.dumps(listed)).blocks] == kinds
+    broken = preset.dots(json.dumps(listed)[:-15])
     assert [(block.kind, block.text) for block in broken.blocks] == kinds[:-1] and broken.problem
-    assert replies.dots("no JSON at all").blocks[0].text == "no JSON at all"
+    assert preset.dots("no JSON at all").blocks[0].text == "no JSON at all"
 
 
 def test_grounding_tokens_are_removed():
     title, image = ("<|ref|>" + kind + "<|/ref|><|det|>[[1, 2, 3, 4]]<|/det|>" for kind in ("title", "image"))
     reply = f"{title}\n# Rent\n{image}<｜end▁of▁sentence｜>"
-    assert replies.deepseek(reply).blocks[0].text == "# Rent\n![]()"
+    assert preset.deepseek(reply).blocks[0].text == "# Rent\n![]()"
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,11 @@ import pytest
 from pydantic import ValidationError
 
 from ohr.contracts import Chunk, Hit, Index, PageRetriever, Resources
-from ohr.keys import identity
 from ohr.retrievers.gmm import Gmm, filled_up, high
 from ohr.testing import check_retriever, indexed
 from ohr.work.plugin_checks import checked_hits
 
-
-def chunks(*texts):
-    return [Chunk(str(place), "d/a", (place,), 0, len(text), text) for place, text in enumerate(texts)]
+from .corpus import chunks
 
 
 def ranked(*scores):
@@ -122,24 +119,12 @@ def test_parts_agree_on_few_pages():
     assert [hit.place for hit in found(hits, hits)] == list(range(9))
 
 
-def test_no_hit_is_asked_for():
-    assert found(ranked(1.0), k=0) == []
-
-
 def test_one_retriever_alone_conforms():
     check_retriever(Gmm(retrievers=[{"kind": "bm25"}]))
 
 
-def test_parts_may_be_of_its_own_kind():
-    gmm = Gmm(retrievers=[{"kind": "bm25"}, {"kind": "gmm", "retrievers": [{"kind": "bm25", "variant": "atire"}]}])
-    index = indexed(gmm, chunks("rain on the wall", "lease", "rent is due", "rain and rent"))
-    assert index.search(["rent", "rain"], 3)[1][0].place == 0
-
-
-def test_the_parts_are_in_the_identity():
-    one, two = Gmm(retrievers=[{"kind": "bm25"}]), Gmm(retrievers=[{"kind": "bm25", "k1": 2.0}])
-    assert identity(one) != identity(two)
-    assert identity(one) == identity(Gmm(retrievers=[{"kind": "bm25", "top_k": 9}]))
+def test_without_parts_and_without_hits_there_is_nothing():
+    assert found(ranked(1.0), k=0) == []
     with pytest.raises(ValidationError, match="at least 1 item"):
         Gmm(retrievers=[])
 
@@ -151,9 +136,3 @@ def test_pages_are_found_by_image_and_by_text():
     (hits,) = index.search(["h"], 2)
     assert [hit.place for hit in hits] == [0, 7]  # the first page by its pixel, the last one by its letter
     assert (index.notes, gmm.resources()) == (("pixels: a page is dark",), Resources())
-
-
-def test_it_reads_images_where_a_part_does():
-    colqwen = {"kind": "colqwen", "model": "x"}
-    assert Gmm(retrievers=[{"kind": "bm25"}, colqwen]).reads_images
-    assert not Gmm(retrievers=[{"kind": "bm25"}]).reads_images

@@ -1,15 +1,13 @@
 import pytest
 from pydantic import ValidationError
 
-from ohr.contracts import Chunk, Hit
+from ohr.contracts import Hit
 from ohr.keys import identity
 from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.testing import indexed
 
-
-def chunks(*texts):
-    return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]
+from .corpus import chunks
 
 
 class Fixed(BM25):
@@ -27,19 +25,19 @@ def joined(*rankings, **options):
     return {hit.place: hit.score for hit in hits}
 
 
-def test_ranks_are_joined_by_their_reciprocals():
-    assert joined([(4, 9.0), (2, 3.0)], [(2, 0.5), (7, 0.1)]) == pytest.approx(
-        {2: 1 / 62 + 1 / 61, 4: 1 / 61, 7: 1 / 62}
-    )
+FIRST, SECOND = [(4, 9.0), (2, 3.0)], [(2, 0.5), (7, 0.1)]
 
 
-def test_scores_are_brought_to_one_scale():
-    given = joined([(4, 9.0), (2, 3.0), (1, 6.0)], [(2, 0.5), (7, 0.1)], fusion="scores", weights=[1, 2])
-    assert given == pytest.approx({2: 2.0, 4: 1.0, 1: 0.5, 7: 0.0})
-
-
-def test_equal_scores_share_a_rank():
-    assert joined([(4, 1.0), (5, 1.0), (6, 0.5)], rrf_k=1) == pytest.approx({4: 1 / 2, 5: 1 / 2, 6: 1 / 4})
+@pytest.mark.parametrize(
+    ("rankings", "how", "scores"),
+    [
+        ([FIRST, SECOND], {}, {2: 1 / 62 + 1 / 61, 4: 1 / 61, 7: 1 / 62}),
+        ([[*FIRST, (1, 6.0)], SECOND], {"fusion": "scores", "weights": [1, 2]}, {2: 2.0, 4: 1.0, 1: 0.5, 7: 0.0}),
+        ([[(4, 1.0), (5, 1.0), (6, 0.5)]], {"rrf_k": 1}, {4: 1 / 2, 5: 1 / 2, 6: 1 / 4}),  # equal scores share a rank
+    ],
+)
+def test_rankings_are_joined_by_ranks_or_by_scores_on_one_scale(rankings, how, scores):
+    assert joined(*rankings, **how) == pytest.approx(scores)
 
 
 def test_a_weight_of_zero_leaves_the_other_ranking():
@@ -61,23 +59,20 @@ def test_parts_are_read_from_their_mappings_and_keyed_by_content():
 
 
 @pytest.mark.parametrize(
-    ("part", "message"),
+    ("parts", "how", "message"),
     [
-        ({"kind": "bm52"}, "Did you mean 'bm25'"),
-        ({"kind": "bm25", "k1": -1}, "bm25: k1: Input should be greater than 0"),
-        ({"kind": "bm25", "k2": 1}, "bm25: k2: Extra inputs are not permitted"),
-        ({}, "no retriever 'None'"),
-        (3, "instance of AnyRetriever"),
+        ([{"kind": "bm52"}], {}, "Did you mean 'bm25'"),
+        ([{"kind": "bm25", "k1": -1}], {}, "bm25: k1: Input should be greater than 0"),
+        ([{"kind": "bm25", "k2": 1}], {}, "bm25: k2: Extra inputs are not permitted"),
+        ([{}], {}, "no retriever 'None'"),
+        ([3], {}, "instance of AnyRetriever"),
+        ([{"kind": "bm25"}, {"kind": "oracle"}], {}, "oracle looks at the truth about a question, not at its words"),
+        ([{"kind": "bm25"}, {"kind": "dense"}], {"weights": [1]}, "2 numbers of at least 0"),
     ],
 )
-def test_a_wrong_part_is_reported(part, message):
+def test_a_wrong_part_or_weight_is_reported(parts, how, message):
     with pytest.raises(ValidationError, match=message):
-        Hybrid(retrievers=[part])
-
-
-def test_weights_must_be_as_many_as_the_parts():
-    with pytest.raises(ValidationError, match="2 numbers of at least 0"):
-        Hybrid(retrievers=[{"kind": "bm25"}, {"kind": "dense"}], weights=[1])
+        Hybrid(retrievers=parts, **how)
 
 
 def test_hybrids_hold_hybrids():
@@ -87,10 +82,6 @@ def test_hybrids_hold_hybrids():
     assert [hits[0].place for hits in index.search(["rent", "rain"], 1)] == [2, 0]
 
 
-def test_only_text_makes_no_vision_retriever():
+def test_it_reads_images_where_a_part_does():
+    assert Hybrid(retrievers=[{"kind": "bm25"}, {"kind": "colqwen", "model": "x"}]).reads_images
     assert not Hybrid(retrievers=[{"kind": "bm25"}]).reads_images
-
-
-def test_an_arm_that_looks_at_the_truth_cannot_be_joined():
-    with pytest.raises(ValidationError, match="oracle looks at the truth about a question, not at its words"):
-        Hybrid(retrievers=[{"kind": "bm25"}, {"kind": "oracle"}])

@@ -124,7 +124,7 @@ def ocr_spec(
     """
     folder = folder.resolve()
     name = name or folder.name
-    ocr = {"kind": "precomputed", "root": str(folder)} | ({} if format == LAYOUT else {"format": format})
+    ocr = {"kind": "precomputed", "root": str(folder), "format": format}
     reference = benchmark.get("protocol") == "reference"
     spec = make_spec(
         {
@@ -224,7 +224,7 @@ def _results(spec: Spec) -> RecordedOcr:
 
 def _files(spec: Spec) -> list[str]:
     results: Any = _results(spec)  # whose fields are those of `precomputed`, which a plugin is
-    if results.format != LAYOUT:
+    if results.format.kind != LAYOUT:
         return sorted(document.name for document in results.documents())
     root = results.root
     return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
@@ -255,7 +255,8 @@ def _refuse_without_truth(benchmark: Benchmark) -> None:
 def _strangers(spec: Spec) -> list[str]:
     """Name the files that are no document of the benchmark: a misspelt name must not pass in silence."""
     known, names = {document.name for document in spec.benchmark.documents()}, _files(spec)
-    if getattr(_results(spec), "format", LAYOUT) != LAYOUT:  # warnings name the documents that are missing
+    results: Any = _results(spec)
+    if results.format.kind != LAYOUT:  # warnings name the documents that are missing
         return []
     domains = {name.split("/")[0] for name in known}
     strange = [name for name in names if name not in known and name.split("/")[0] in domains]

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ohr.contracts import Chunk
-from ohr.retrievers.lexical.bm25_reference import BM25Reference
+from ohr.retrievers.lexical.bm25 import BM25Reference
 from ohr.retrievers.lexical.words import STOPWORDS
 from ohr.testing import indexed
 

@@ -12,7 +12,7 @@ from ohr.chunkers.reference import Reference
 from ohr.metrics.dose import evidence_text
 from ohr.metrics.lcs import lcs
 from ohr.ocr.precomputed import Precomputed
-from ohr.retrievers.lexical.bm25_reference import BM25Reference
+from ohr.retrievers.lexical.bm25 import BM25Reference
 from ohr.testing import indexed
 
 pytestmark = pytest.mark.ohrbench

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.chunkers._punkt import sentence_starts
 from ohr.chunkers.reference import Reference
+from ohr.chunkers.sentence import sentence_starts
 from ohr.contracts import Page
 from ohr.errors import StageError
 from ohr.graph.cells import searches

@@ -5,10 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ohr.contracts import Chunk, Index
-from ohr.retrievers.vector.embedding import EmbeddingRetriever
-from ohr.retrievers.vector.maxsim import PageVectors
-from ohr.retrievers.vector.token_vectors import TokenEmbedder
+from ohr.contracts import Index
+from ohr.retrievers.vector.maxsim import PageVectors, TokenEmbedder
+from ohr.retrievers.vector.vectors import EmbeddingRetriever
 
 DIM = 16
 
@@ -54,7 +53,3 @@ class DrawnTokens(TokenEmbedder, kind="drawn_tokens"):
 
     def search(self, index, queries, k):
         return PageVectors.of(index, "cpu").search(self.token_vectors(queries), k)
-
-
-def chunks(*texts):
-    return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]

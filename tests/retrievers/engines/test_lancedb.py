@@ -18,7 +18,8 @@ from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.testing import check_retriever, indexed
 
-from .drawn import Drawn, DrawnTokens, chunks, vector
+from ..corpus import chunks
+from .drawn import Drawn, DrawnTokens, vector
 
 WORDS = ("rain", "harbour", "lease", "rent", "may", "wall", "x1")
 few = settings(max_examples=4, deadline=None)
@@ -319,7 +320,7 @@ class TestUri:
 
     def test_a_half_written_table_is_written_again(self, tmp_path, monkeypatch):
         retriever, uri = lance(uri=str(tmp_path)), str(tmp_path)
-        monkeypatch.setattr("ohr.retrievers.engines.lance_rows._ROWS", 40)
+        monkeypatch.setattr("ohr.retrievers.engines.lance_table._ROWS", 40)
         vectors_of = Drawn.vectors
 
         def dies(self, corpus):

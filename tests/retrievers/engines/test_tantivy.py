@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ohr.contracts import Chunk
 from ohr.errors import MissingExtra, PluginError, StoreError
 from ohr.files import indexes
 from ohr.retrievers.engines.tantivy import Tantivy
@@ -15,14 +14,12 @@ from ohr.retrievers.lexical.bm25 import BM25
 from ohr.store import open_store
 from ohr.testing import indexed
 
+from ..corpus import chunks
+
 WORDS = ("rain", "harbour", "lease", "rent", "may", "wall", "x1")
 corpora = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=1, max_size=9)
 queries = st.lists(st.sampled_from([*WORDS[:4], "absent"]), max_size=5).map(" ".join)
 few = settings(max_examples=15, deadline=None)
-
-
-def chunks(*texts):
-    return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]
 
 
 def formula(texts, query, length=len):
@@ -77,17 +74,6 @@ def test_a_chunk_is_found_where_bm25_finds_it(tokenizer, texts, query):
     assert [{hit.place for hit in hits} for hits in ours] == [{hit.place for hit in hits} for hits in theirs]
 
 
-def test_chinese_is_found_by_its_words():
-    index = indexed(Tantivy(), chunks("今年的租金是三百元。", "合同从二〇二一年开始。", "Rent is due in May."))
-    assert [
-        [hit.place for hit in hits] for hits in index.search(["租金是多少？", "合同什么时候开始", "May rent"], 1)
-    ] == [
-        [0],
-        [1],
-        [2],
-    ]
-
-
 @pytest.mark.parametrize("query", ['rain AND "wall', "words:rain^2", "-rain", "(rain", "rain*", "[a TO z] rain~2", "*"])
 def test_a_query_is_never_parsed(query):
     index = indexed(Tantivy(tokenizer="whitespace"), chunks("rain wall", "lease", query))
@@ -112,14 +98,6 @@ def test_odd_words_are_found(odd):
 def test_a_word_longer_than_a_term_can_be_is_left_out():
     index = indexed(Tantivy(tokenizer="whitespace"), chunks("x" * 70_000 + " rain"))
     assert [len(hits) for hits in index.search(["x" * 70_000, "rain"], 3)] == [0, 1]
-
-
-def test_a_corpus_of_nothing_or_little_finds_what_is_there():
-    assert indexed(Tantivy()).search(["rain", ""], 3) == [[], []]
-    assert indexed(Tantivy(), chunks("", "...", "the")).search(["rain", "", "the"], 3) == [[], [], []]
-    only = indexed(Tantivy(), chunks("rain"))
-    assert [[hit.place for hit in hits] for hits in only.search(["rain", "wall"], 1000)] == [[0], []]
-    assert only.search(["rain"], 0) == [[]]
 
 
 @pytest.mark.acceptance
@@ -191,7 +169,3 @@ def test_a_missing_library_names_its_extra(monkeypatch):
     monkeypatch.setattr("ohr.extras.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=r"pip install 'ohr\[tantivy\]'"):
         Tantivy().check()
-
-
-def test_constants_that_cannot_be_set_are_no_fields():
-    assert not {"k1", "b"} & Tantivy.model_fields.keys()

@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from math import log
 from random import Random
@@ -7,21 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rank_bm25 import BM25L, BM25Okapi, BM25Plus
 
-from ohr.contracts import Chunk
-from ohr.retrievers.lexical import postings
-from ohr.retrievers.lexical.bm25 import BM25
+from ohr.retrievers.lexical import bm25
+from ohr.retrievers.lexical.bm25 import BM25, BM25Reference
+from ohr.retrievers.lexical.bm25 import BM25Okapi as Okapi
+from ohr.retrievers.lexical.words import different_words
 from ohr.testing import indexed
+
+from ..corpus import chunks
 
 corpora = st.lists(
     st.lists(st.sampled_from(["rain", "harbour", "lease", "rent", "may", "wall", "x1"]), max_size=12).map(" ".join),
     max_size=9,
 )
 queries = st.lists(st.sampled_from(["rain", "harbour", "lease", "rent", "absent"]), max_size=5).map(" ".join)
-
-
-def chunks(*texts):
-    return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]
 
 
 def lucene(texts, query, k1=1.5, b=0.75):
@@ -83,8 +84,6 @@ def test_every_variant_finds_the_rarest_word_first(variant):
 @given(corpora, queries)
 def test_scores_are_those_of_rank_bm25_for_the_same_formula(texts, query):
     """BM25+ is the one that both have as published; rank-bm25's BM25L has a factor of its own, Okapi a floor."""
-    from rank_bm25 import BM25Plus
-
     texts = [*texts, "rain wall"]
     expected = BM25Plus([text.split() for text in texts], delta=0.5).get_scores(query.split())
     (hits,) = indexed(BM25(variant="bm25+", tokenizer="whitespace"), chunks(*texts)).search([query], 99)
@@ -136,7 +135,7 @@ def test_without_a_cutter_a_run_of_chinese_is_one_word():
 @pytest.mark.parametrize("block", [1 << 22, 40])
 @pytest.mark.parametrize("variant", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
 def test_scores_are_bm25s_s_to_the_last_bit_in_one_block_and_in_many(variant, block, monkeypatch):
-    monkeypatch.setattr(postings, "_BLOCK", block)
+    monkeypatch.setattr(bm25, "_BLOCK", block)
     draw = Random(0)
     words = [[f"w{int(draw.triangular(0, 90, 0))}" for _ in range(draw.randint(0, 60))] for _ in range(200)]
     index = BM25(variant=variant, tokenizer="whitespace", k1=1.23, b=0.37).index(chunks(*map(" ".join, words)))
@@ -149,3 +148,55 @@ def test_scores_are_bm25s_s_to_the_last_bit_in_one_block_and_in_many(variant, bl
         assert index[mine].tolist() == theirs.scores[name].tolist()
     absent = theirs.nonoccurrence_array
     assert index.contents.get("absent", np.zeros(0)).tolist() == ([] if absent is None else absent.tolist())
+
+
+# --- as others compute it ---------------------------------------------------------------------------------
+
+TEXTS = ["rain fell on harbour wall", "lease of harbour", "rent due in may", "harbour harbour rain", "harbour lease"]
+CHUNKS = chunks(*TEXTS)
+
+
+@pytest.mark.parametrize(("variant", "library"), [("okapi", BM25Okapi), ("l", BM25L), ("plus", BM25Plus)])
+def test_scores_are_the_library_s(variant, library):
+    expected = library([text.split() for text in TEXTS]).get_scores(["harbour", "rent"])
+    (hits,) = indexed(Okapi(variant=variant), CHUNKS).search(["harbour rent"], 9)
+    assert {hit.place: hit.score for hit in hits} == {place: expected[place] for place in (0, 1, 2, 3, 4)}
+
+
+@pytest.mark.parametrize("variant", ["okapi", "l", "plus"])
+def test_a_chunk_without_a_word_of_the_query_is_not_found(variant):
+    index = indexed(Okapi(variant=variant), CHUNKS)
+    assert index.search(["unseen words", "?!", ""], 9) == [[], [], []]
+    assert [hit.place for hit in index.search(["rent"], 9)[0]] == [2]
+
+
+def test_a_match_is_found_though_its_score_is_0_or_less():
+    (halves,) = indexed(Okapi(), CHUNKS[1:3]).search(["rent"], 9)
+    assert [(hit.place, hit.score) for hit in halves] == [(1, 0)]
+    (all_of_them,) = indexed(Okapi(), chunks("rent", "rent", "rent")).search(["rent"], 9)
+    assert [hit.place for hit in all_of_them] == [0, 1, 2]
+    assert all(hit.score < 0 for hit in all_of_them)
+
+
+def test_with_ohrbench_s_words_the_library_scores_as_bm25_reference():
+    asked = ["rains on harbours", "the lease", "absent"]
+    theirs, ours = (
+        indexed(plugin, CHUNKS).search(asked, 9) for plugin in (Okapi(tokenizer="ohrbench"), BM25Reference())
+    )
+    assert [len(hits) for hits in theirs] == [4, 2, 0]
+    for same, hits in zip(ours, theirs, strict=True):  # the reference finds chunks without a word of the query too
+        assert [hit.place for hit in same[: len(hits)]] == [hit.place for hit in hits]
+        assert [hit.score for hit in same[: len(hits)]] == pytest.approx([hit.score for hit in hits], abs=1e-12)
+
+
+# --- words ------------------------------------------------------------------------------------------------
+
+
+@given(st.text(st.sampled_from("aBé_1 .’–\u00a0\u2003\u203f²·，中\ud800\n"), max_size=30))
+def test_different_words_are_those_of_the_expression(text):
+    found = list(different_words(text))
+    assert sorted(found) == sorted(set(re.findall(r"\w+", text.lower())))
+
+
+def test_different_words_come_in_a_fixed_order():
+    assert list(different_words("Rain on the wall; rain·fall")) == ["rain", "on", "the", "wall", "fall"]

@@ -6,16 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ohr.contracts import Chunk
 from ohr.errors import PluginError
 from ohr.keys import identity
 from ohr.retrievers.embedders import Embedder, embedder, folder_of
 from ohr.retrievers.vector.dense import Dense, encoder
 from ohr.testing import indexed
 
-
-def chunks(*texts):
-    return [Chunk(str(place), "d/a", (0,), 0, len(text), text) for place, text in enumerate(texts)]
+from ..corpus import chunks
 
 
 def test_meaning_is_found_without_a_common_word():
@@ -34,10 +31,6 @@ def test_scores_are_cosines():
 
 def test_a_prompt_changes_the_index_and_its_identity():
     assert identity(Dense(passage_prompt="passage: ")) != identity(Dense())
-
-
-def test_batch_size_and_device_are_in_no_key():
-    assert identity(Dense(batch_size=1, device="mps")) == identity(Dense())
 
 
 def test_a_folder_without_a_model_is_reported(tmp_path):
@@ -196,31 +189,25 @@ def scores(index, query="When is the rent due?"):
 TEXTS = chunks("The rent is due in May.", "The mast was painted.")
 
 
-@pytest.mark.parametrize(("passage", "default"), [("document", None), ("passage", "query")])
-def test_a_model_s_own_prompts_are_put_before_queries_and_passages(stating, passage, default):
-    model = stating(prompts={"query": "ask: ", passage: "read: "}, default_prompt_name=default)
-    index = indexed(Dense(model=model), TEXTS)
-    assert index.notes == ()
-    assert scores(index) == scores(indexed(Dense(query_prompt="ask: ", passage_prompt="read: "), TEXTS))
+BOTH = {"query_prompt": "ask: ", "passage_prompt": "read: "}
+OFF = {"query_prompt": "", "passage_prompt": ""}
 
 
-def test_a_default_prompt_of_queries_is_not_put_before_passages(stating):
-    model = stating(prompts={"query": "ask: "}, default_prompt_name="query")
-    assert scores(indexed(Dense(model=model), TEXTS)) == scores(indexed(Dense(query_prompt="ask: "), TEXTS))
-
-
-def test_an_empty_prompt_turns_a_model_s_own_off(stating):
-    model = stating(prompts={"query": "ask: ", "document": "read: "}, default_prompt_name="query")
-    index = indexed(Dense(model=model, query_prompt="", passage_prompt=""), TEXTS)
-    assert scores(index) == scores(indexed(Dense(), TEXTS))
-    assert index.notes == ()
-
-
-def test_prompts_of_other_names_are_reported(stating):
-    model = stating(prompts={"s2p": "ask: ", "empty": ""}, default_prompt_name="s2p")
-    index = indexed(Dense(model=model), TEXTS)
-    assert index.notes == (f"{model} has prompts of its own that are put before nothing: s2p",)
-    assert scores(index) == scores(indexed(Dense(), TEXTS))
+@pytest.mark.parametrize(
+    ("prompts", "default", "fields", "same", "unused"),
+    [
+        ({"query": "ask: ", "document": "read: "}, None, {}, BOTH, ""),
+        ({"query": "ask: ", "passage": "read: "}, "query", {}, BOTH, ""),
+        ({"query": "ask: "}, "query", {}, {"query_prompt": "ask: "}, ""),  # not put before passages
+        ({"query": "ask: ", "document": "read: "}, "query", OFF, {}, ""),
+        ({"s2p": "ask: ", "empty": ""}, "s2p", {}, {}, "s2p"),
+    ],
+)
+def test_a_model_s_own_prompts_are_put_before_queries_and_passages(stating, prompts, default, fields, same, unused):
+    model = stating(prompts=prompts, default_prompt_name=default)
+    index = indexed(Dense(model=model, **fields), TEXTS)
+    assert index.notes == ((f"{model} has prompts of its own that are put before nothing: {unused}",) if unused else ())
+    assert scores(index) == scores(indexed(Dense(**same), TEXTS))
 
 
 def test_a_stated_similarity_is_followed_or_reported(tiny_bge_m3, tmp_path):

@@ -11,13 +11,12 @@ from pydantic import ValidationError
 from ohr.errors import MissingKey, PluginError
 from ohr.keys import identity
 from ohr.retrievers.vector.dense import Dense
-from ohr.retrievers.vector.embedding import EmbeddingRetriever
 from ohr.retrievers.vector.qdrant import Qdrant
-from ohr.retrievers.vector.vectors import search_vectors
+from ohr.retrievers.vector.vectors import EmbeddingRetriever, search_vectors
 from ohr.testing import check_retriever, indexed
 
+from ..corpus import chunks
 from .qdrant_server import qdrant_server
-from .test_dense import chunks
 
 TEXTS = ("The feline slept.", "Rates were raised.", "Pour milk.", "The wall is old.", "Rain fell.", "Rain fell.")
 QUERIES = ("Where did the cat nap?", "weather", "")
@@ -155,7 +154,9 @@ def test_a_request_that_fails_twice_is_tried_again(server, fault, only):
 
 
 def test_a_server_that_is_not_there_is_an_error_before_any_work():
-    with pytest.raises(PluginError, match=r"retriever qdrant: cannot reach http://127\.0\.0\.1:9: .*refused"):
+    with pytest.raises(
+        PluginError, match=r"cannot reach http://127\.0\.0\.1:9: .*refused.*`path` in place of `url` needs no server"
+    ):
         Qdrant(url="http://127.0.0.1:9", backoff=0.01).check()
 
 
@@ -226,20 +227,16 @@ def test_a_version_that_nobody_vouches_for_is_a_note(server):
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_key_that_is_refused_is_hidden(server, monkeypatch, status):
+def test_a_key_that_is_refused_is_hidden_and_is_not_part_of_an_index(server, monkeypatch, status):
     monkeypatch.setenv("SECRET_API_KEY", "abcdefgh12345678")
     fields = {"api_key_env": "SECRET_API_KEY"}
+    index = indexed(on(server, **fields), chunks(*TEXTS)).index
+    assert "abcdefgh12345678" not in repr(index.contents) + repr(index.notes)
     said = failed(server, fields, number=9, status=status, text="Invalid API key abcdefgh12345678", only="count")
     hint = "; is `api_key_env` the variable with the key?"
     assert said == f"retriever qdrant: the service answered {status}: Invalid API key ***{hint}"
     assert server.headers[-1]["api-key"] == "abcdefgh12345678"
     assert len(server.faults) == 8
-
-
-def test_a_key_is_not_part_of_an_index(server, monkeypatch):
-    monkeypatch.setenv("SECRET_API_KEY", "abcdefgh12345678")
-    index = indexed(on(server, api_key_env="SECRET_API_KEY"), chunks(*TEXTS)).index
-    assert "abcdefgh12345678" not in repr(index.contents) + repr(index.notes)
 
 
 @pytest.mark.parametrize(
@@ -301,25 +298,21 @@ def test_a_collection_with_other_content_is_neither_searched_nor_filled(server, 
         assert str(caught.value).endswith("Remove the collection, and ohr fills it again")
 
 
-def test_an_empty_collection_of_another_kind_is_not_filled(server):
+@pytest.mark.parametrize(
+    ("distance", "message"),
+    [
+        ("Euclid", "the distance Euclid, and not 64 numbers and Dot"),
+        ("", "has points with several vectors each"),
+    ],
+)
+def test_an_empty_collection_of_another_kind_is_not_filled(server, distance, message):
     from qdrant_client import models
 
     index = indexed(on(server), chunks(*TEXTS))
-    name = index.index["collection"]
+    name, vectors = index.index["collection"], models.VectorParams(size=64, distance=distance or "Dot")
     server.client.delete_collection(name)
-    server.client.create_collection(name, models.VectorParams(size=64, distance="Euclid"))
-    with pytest.raises(PluginError, match="the distance Euclid, and not 64 numbers and Dot"):
-        index.search(QUERIES, 3)
-
-
-def test_a_collection_with_several_vectors_each_is_an_error(server):
-    from qdrant_client import models
-
-    index = indexed(on(server), chunks(*TEXTS))
-    name = index.index["collection"]
-    server.client.delete_collection(name)
-    server.client.create_collection(name, {"a": models.VectorParams(size=64, distance="Dot")})
-    with pytest.raises(PluginError, match="has points with several vectors each"):
+    server.client.create_collection(name, vectors if distance else {"a": vectors})
+    with pytest.raises(PluginError, match=message):
         index.search(QUERIES, 3)
 
 
@@ -360,59 +353,47 @@ def test_an_answer_without_a_result_is_an_error(server, body, only):
     assert said == f"retriever qdrant: {server.url} does not answer as Qdrant does"
 
 
-@pytest.mark.parametrize("point", ["5e0ae95c-0000-4000-8000-000000000000", "text"])
-def test_points_that_are_text_are_an_error(server, point):
-    index, answer = indexed(on(server), chunks(*TEXTS)), server.answer
-
-    def rename(method, path, body):
-        answered = answer(method, path, body)
-        return [{"points": [{"id": point, "version": 0, "score": 1}]}] * len(answered) if "query" in path else answered
-
-    server.answer = rename
-    with pytest.raises(PluginError, match=f"has the point {point}, which is none of ohr's"):
-        index.search(QUERIES, 3)
+def of_points(name):
+    return lambda answered: [{"points": [{"id": name, "version": 0, "score": 1}]}] * len(answered)
 
 
-@pytest.mark.parametrize("number", [0, 1, 3])
-def test_another_number_of_rankings_is_an_error(server, number):
+ID = "5e0ae95c-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (of_points(ID), f"has the point {ID}, which is none of ohr's"),
+        (of_points("text"), "has the point text, which is none of ohr's"),
+        (lambda answered: [], "gave 0 rankings of 2"),
+        (lambda answered: answered[:1], "gave 1 rankings of 2"),
+        (lambda answered: (answered * 2)[:3], "gave 3 rankings of 2"),
+        (lambda answered: [{"points": reply["points"][:1]} for reply in answered], "gave 1 hits where 6 are there"),
+    ],
+)
+def test_hits_that_cannot_be_are_an_error(server, change, message):
     index, answer = indexed(on(server), chunks(*TEXTS)), server.answer
     server.answer = lambda method, path, body: (
-        (answer(method, path, body) * 2)[:number] if "query" in path else answer(method, path, body)
+        change(answer(method, path, body)) if "query" in path else answer(method, path, body)
     )
-    with pytest.raises(PluginError, match=f"gave {number} rankings of 2"):
+    with pytest.raises(PluginError, match=message):
         index.search(QUERIES[:2], 3)
 
 
-def test_a_server_that_is_not_there_has_an_alternative():
-    with pytest.raises(PluginError, match="`path` in place of `url` needs no server"):
-        Qdrant(url="http://127.0.0.1:9", backoff=0.01).check()
-
-
-def damage_meta(folder):
-    (folder / "meta.json").write_text('{"collections": ')
-
-
-def damage_shape(folder):
-    (folder / "meta.json").write_text("[]")
-
-
-def damage_points(folder):
-    (file,) = folder.rglob("*.sqlite")
-    file.write_bytes(b"not a database" * 99)
-
-
-def damage_blob(folder):
-    (file,) = folder.rglob("*.sqlite")
-    with sqlite3.connect(file) as points:
-        points.execute("UPDATE points SET point = ?", (b"no pickle",))
-
-
-@pytest.mark.parametrize("damage", [damage_meta, damage_shape, damage_points, damage_blob])
+@pytest.mark.parametrize("damage", ["cut", "shape", "points", "blob"])
 def test_a_damaged_folder_is_named(tmp_path, damage):
-    retriever = Qdrant(path=tmp_path / "folder", embedder=Letters(), timeout=0.1)
+    folder = tmp_path / "folder"
+    retriever = Qdrant(path=folder, embedder=Letters(), timeout=0.1)
     index = indexed(retriever, chunks(*TEXTS))
-    damage(tmp_path / "folder")
-    with pytest.raises(PluginError, match=f"the folder {tmp_path}/folder is damaged, .*: name another one, or remove"):
+    (file,) = folder.rglob("*.sqlite")
+    if damage == "points":
+        file.write_bytes(b"not a database" * 99)
+    elif damage == "blob":
+        with sqlite3.connect(file) as points:
+            points.execute("UPDATE points SET point = ?", (b"no pickle",))
+    else:
+        (folder / "meta.json").write_text({"cut": '{"collections": ', "shape": "[]"}[damage])
+    with pytest.raises(PluginError, match=f"the folder {folder} is damaged, .*: name another one, or remove"):
         index.search(QUERIES, 3)
 
 
@@ -432,18 +413,6 @@ def test_equal_chunks_at_several_places_keep_their_order_for_many_questions(serv
             assert all(len(each) == 1 for each in scores.values())
             for text, some in places.items():
                 assert some == [place for place, each in enumerate(texts) if each == text][: len(some)]
-
-
-def test_hits_that_cannot_be_are_an_error(server):
-    index, answer = indexed(on(server), chunks(*TEXTS)), server.answer
-
-    def lose_hits(method, path, body):
-        answered = answer(method, path, body)
-        return [{"points": reply["points"][:1]} for reply in answered] if "query" in path else answered
-
-    server.answer = lose_hits
-    with pytest.raises(PluginError, match="gave 1 hits where 6 are there"):
-        index.search(QUERIES, 3)
 
 
 def test_recall_of_a_graph_is_measured(server):

@@ -10,9 +10,7 @@ from ohr.errors import MissingExtra, PluginError
 from ohr.keys import identity
 from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.vector.maxsim import PageVectors
-from ohr.retrievers.vision.colpali import ColPali
-from ohr.retrievers.vision.colqwen import ColQwen
-from ohr.retrievers.vision.late_interaction import LateEncoder
+from ohr.retrievers.vision.late_interaction import ColPali, ColQwen, LateEncoder
 from ohr.retrievers.vision.retriever import embed_pages
 from ohr.testing import indexed
 

@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 
-from ohr.contracts import Chunk
 from ohr.errors import PluginError, SpecError
 from ohr.keys import identity
-from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.vision.visrag import VisRag, pooled
 from ohr.spec.read import read_spec
 from ohr.testing import indexed
@@ -80,19 +78,6 @@ def test_larger_pages_are_made_smaller(tiny_vision_model):
     assert identity(VisRag(model=str(tiny_vision_model), max_pixels=5000)) != identity(
         VisRag(model=str(tiny_vision_model))
     )
-
-
-def test_no_page_finds_nothing(tiny_vision_model):
-    index = indexed(VisRag(model=str(tiny_vision_model)), images=[])
-    assert index.search(QUERIES, 3) == [[], [], []]
-
-
-def test_it_is_joined_with_text(tiny_vision_model):
-    texts = ["rain fell", "the lease began in 1964", "a dog"]
-    pages = [Chunk(str(n), "d/a", (n,), 0, len(text), text) for n, text in enumerate(texts)]
-    part = {"kind": "visrag", "model": str(tiny_vision_model)}
-    index = indexed(Hybrid(retrievers=[{"kind": "bm25"}, part], weights=[1, 0]), pages, images(3))
-    assert index.search(["lease"], 1)[0][0].place == 1
 
 
 def test_a_model_of_no_numbers_is_reported(tiny_vision_model, tmp_path):
