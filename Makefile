@@ -39,7 +39,7 @@ acceptance: .venv/dev
 check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy ohr noise ocr retrievers generators agents systems benchmarks checks samples
+	$(BIN)/mypy ohr noise repairs ocr retrievers generators agents systems benchmarks checks samples
 	$(BIN)/mypy $(LENIENT) speed studies
 	$(BIN)/python -m checks
 
