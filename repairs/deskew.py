@@ -74,4 +74,4 @@ def _sharpness(rows: NDArray[Any], columns: NDArray[Any], degrees: float) -> flo
     turn = np.deg2rad(degrees)
     places = np.rint(rows * np.cos(turn) + columns * np.sin(turn)).astype(np.int64)
     profile = np.bincount(places - places.min()).astype(np.float64)
-    return float(np.square(np.diff(profile)).sum())
+    return float(np.square(np.diff(profile, prepend=0, append=0)).sum())

@@ -1,7 +1,7 @@
 """Each page is read by all engines, and the best text is kept."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -30,10 +30,11 @@ class BestOf(Parts, kind="best_of"):
         """Read a document with all parts."""
         pages = range(len(view.images))
         reads = [self.by_part(place, view, pages) for place in range(len(self.parts))]
-        return [max((read[page] for read in reads), key=self._rank) for page in pages]
+        return [self.best([read[page] for read in reads]) for page in pages]
 
-    def _rank(self, read: Recognition) -> tuple[bool, float]:
-        return read.error is None, _MEASURES[self.by](read)
+    def best(self, reads: Sequence[Recognition]) -> Recognition:
+        """Return the best of what was read of one page; one that failed where all did."""
+        return max(reads, key=lambda read: (read.error is None, _MEASURES[self.by](read)))
 
 
 def _confidence(read: Recognition) -> float:
