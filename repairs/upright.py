@@ -23,6 +23,7 @@ _PACKAGES = {
     "tesseract": ("tesserocr", "tessdata"),
 }
 """The distributions that decide what each engine sees."""
+_LEAST = 16  # pixels of the shorter side: less holds no line, and not every engine takes it
 _PACKS = Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
 
 
@@ -57,7 +58,8 @@ class Upright(ImageTreatment, kind="upright"):
 
     def treat(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> TreatedImage:  # noqa: ARG002
         """Turn a page upright. The record has `degrees`, clockwise, by which the page was turned back."""
-        back = -_ENGINES[self.engine](image) % 360
+        is_page = min(image.shape[:2]) >= _LEAST
+        back = -_ENGINES[self.engine](image) % 360 if is_page else 0
         upright, homography = quarter_turned(image, back // 90)
         return TreatedImage(upright, homography, record={"degrees": back})
 
@@ -87,7 +89,7 @@ def _tesseract(image: Image) -> int:
     try:
         engine.SetImageBytes(image.tobytes(), width, height, channels, width * channels)
         found = engine.DetectOrientationScript()
-    except RuntimeError:  # the image is empty, or too small to hold a letter
+    except RuntimeError:  # it finds nothing to look at
         return 0
     finally:
         engine.Clear()

@@ -133,8 +133,9 @@ def words_read(image):
     ids=lambda stage: stage.kind,
 )
 def test_what_is_cleaned_is_read_again(sheet, noise, repair):
-    clean = words_read(sheet)
-    noisy = noise.perturb(sheet, (), rng()).image
+    upper = np.ascontiguousarray(sheet[:700])
+    clean = words_read(upper)
+    noisy = noise.perturb(upper, (), rng()).image
     lost, left = (len(clean - words_read(image)) for image in (noisy, repair.treat(noisy, (), rng()).image))
     assert lost > 20
     assert left < 0.5 * lost
@@ -169,7 +170,8 @@ def test_a_bent_sheet_keeps_its_size_and_gets_straighter(sheet):
     repair = ready(Dewarp())
     made = repair.treat(sheet, (), rng())
     assert made.image.shape == sheet.shape
-    assert len(words_read(made.image) & words_read(sheet)) > 0.5 * len(words_read(sheet))
+    before = words_read(sheet)
+    assert len(words_read(made.image) & before) > 0.5 * len(before)
 
 
 @pytest.mark.parametrize(
