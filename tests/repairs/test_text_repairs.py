@@ -39,9 +39,9 @@ def test_cut_words_are_joined_where_the_document_says_so(text, repaired, counts)
 
 
 def test_other_pages_decide_about_a_word_and_nothing_is_joined_across_pages():
-    made = Dehyphenate(unknown="leave").treat(pages("cut-\nter and un-\nknown, end-", "ing cutter"), RNG)
-    assert [page.text for page in made] == ["cutter\nand un-\nknown, end-", "ing cutter"]
-    assert made[0].record == {"joined": 1, "hyphens_kept": 0, "left": 1}
+    treated = Dehyphenate(unknown="leave").treat(pages("cut-\nter and un-\nknown, end-", "ing cutter"), RNG)
+    assert [page.text for page in treated] == ["cutter\nand un-\nknown, end-", "ing cutter"]
+    assert treated[0].record == {"joined": 1, "hyphens_kept": 0, "left": 1}
 
 
 WORDS = (
@@ -74,9 +74,9 @@ def book(head, foot):
     ],
 )
 def test_heads_feet_and_page_numbers_go(head, foot):
-    made = StripHeaders().treat(book(head, foot), RNG)
-    assert [page.text for page in made] == BODIES
-    assert all(page.record["lines"] >= 2 for page in made)
+    treated = StripHeaders().treat(book(head, foot), RNG)
+    assert [page.text for page in treated] == BODIES
+    assert all(page.record["lines"] >= 2 for page in treated)
 
 
 def test_a_head_that_ocr_misread_and_roman_numbers_go():
@@ -97,11 +97,11 @@ def test_a_head_that_ocr_misread_and_roman_numbers_go():
     ],
 )
 def test_what_may_be_text_stays(texts):
-    made = StripHeaders().treat(pages(*texts), RNG)
-    assert [(page.text, page.record) for page in made] == [(text, {"lines": 0}) for text in texts]
+    treated = StripHeaders().treat(pages(*texts), RNG)
+    assert [(page.text, page.record) for page in treated] == [(text, {"lines": 0}) for text in texts]
 
 
 def test_a_head_that_ends_with_its_chapter_goes_too():
     chapters = [*["Rent"] * 4, *["Repairs"] * 4, *["Notice"] * 4]
-    made = StripHeaders().treat(pages(*map("\n".join, zip(chapters, WORDS, strict=True))), RNG)
-    assert [page.text for page in made] == [*WORDS]
+    treated = StripHeaders().treat(pages(*map("\n".join, zip(chapters, WORDS, strict=True))), RNG)
+    assert [page.text for page in treated] == [*WORDS]

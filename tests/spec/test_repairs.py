@@ -10,7 +10,7 @@ def entry(*treatments):
     return f"{BASE}replicates: 1\nknowledge_bases:\n  - name: a\n    treatments:{listed}\n"
 
 
-def test_noise_and_repairs_stand_in_any_order_that_fits(spec):
+def test_noise_and_repairs_are_in_any_order_that_fits(spec):
     kinds = ["deskew", "rotation", "upright", "tesseract", "dehyphenate", "formatting", "strip_headers"]
     (base,) = spec(entry(*kinds)).knowledge_bases
     assert [stage.kind for stage in base.treatments] == kinds
