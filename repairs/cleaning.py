@@ -17,7 +17,7 @@ _MEANS = (7, 15)  # pixels of a patch, and of where patches like it are looked f
 class Denoise(OnOpenCV, kind="denoise"):
     """Takes single specks, or all grain, from a page.
 
-    `specks` changes only pixels that are unlike all of their neighbours, so that clean print stays as it is; `median`
+    `specks` changes only pixels that are unlike all of their neighbours, so that clean print hardly changes; `median`
     gives each pixel the median of its neighbourhood, which also takes specks that touch each other, and thin strokes;
     `means` averages patches that look the same (non-local means), against the grain of a sensor. All are OpenCV's.
     """
