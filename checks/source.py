@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FAMILIES = ("noise", "ocr", "retrievers", "generators", "agents", "systems", "benchmarks")
+FAMILIES = ("noise", "repairs", "ocr", "retrievers", "generators", "agents", "systems", "benchmarks")
 """Top-level folders that are installed inside `ohr`: `noise/a.py` is the module `ohr.noise.a`."""
 
 FOLDERS = ("ohr", *FAMILIES, "checks", "samples", "speed", "studies", "tests")

@@ -12,7 +12,9 @@ KIT = (
 )  # fmt: skip
 """Packages of ohr for plugins, those that come with ohr among them."""
 
-PLUGINS = ("agents", "benchmarks", "chunkers", "generators", "metrics", "noise", "ocr", "retrievers", "systems")
+PLUGINS = (
+    "agents", "benchmarks", "chunkers", "generators", "metrics", "noise", "ocr", "repairs", "retrievers", "systems",
+)  # fmt: skip
 """Packages of the plugins that come with ohr: a plugin may inherit from one of them, or have it as a part."""
 
 SURFACE = (*KIT, *PLUGINS, "testing")

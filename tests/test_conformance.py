@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from ohr.contracts import FAMILIES
+from ohr.errors import MissingExtra
 from ohr.examples.service import Service
 from ohr.registry import Registry
 from ohr.testing import (
@@ -28,6 +29,7 @@ from ohr.testing import (
     check_stage,
     check_system,
     check_text_noise,
+    check_treatment,
 )
 
 from .ocr.reading_server import read as read_picture
@@ -42,6 +44,7 @@ MARKS = {
     "easyocr": [pytest.mark.acceptance],
     "pp_structure": [pytest.mark.acceptance],
     "llama_cpp": [pytest.mark.acceptance],
+    "dewarp": [pytest.mark.acceptance],
 }
 """Plugins that load a real model."""
 
@@ -116,6 +119,8 @@ def arguments(tmp_path: Path, request: pytest.FixtureRequest):
                 return ocr_arguments(kind, tmp_path, request.getfixturevalue)
             case "image_noise", "augraphy":
                 return {"effect": "Gamma"}
+            case "treatment", "llm_correction":
+                return {"generator": {"kind": "extractive"}}
             case "benchmark", _:
                 return benchmark_arguments(kind, tmp_path)
             case "generator", _:
@@ -147,8 +152,10 @@ def ocr_arguments(kind: str, home: Path, fixture: Callable[[str], Any]) -> dict[
             return {"base_url": fixture("ocr_server").url, "service": "paddlex"}
         case "command":
             return {"run": [sys.executable, str(program(home)), "{input}"]}
-        case "first_of" | "vote":
+        case "first_of" | "vote" | "best_of":
             return {"parts": [{"kind": "tesseract", "psm": mode} for mode in (3, 6, 4)]}
+        case "gate":
+            return {"parts": [{"kind": "tesseract"}], "rule": {"words": 1}}
         case "transformers_ocr":
             return {"model": str(fixture("tiny_document_model")), "max_tokens": 8}
         case "easyocr":
@@ -326,6 +333,16 @@ COMPILED = {"augraphy": pytest.mark.acceptance}
 )
 def test_image_noise(plugin, kind):
     check_image_noise(plugin("image_noise", kind))
+
+
+@pytest.mark.parametrize("kind", kinds("treatment"))
+def test_treatment(plugin, kind):
+    treatment = plugin("treatment", kind)
+    try:
+        treatment.check()
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    check_treatment(treatment)
 
 
 @pytest.mark.parametrize("kind", engines(reads_images=True))

@@ -41,10 +41,14 @@ class Rule(BaseModel):
         shown = [sign for sign in text if not sign.isspace()]
         if len(text.split()) < self.words and len(shown) < 5 * self.words:  # languages without spaces have no words
             return False
-        size = max(len(shown), 1)
-        letters = sum(sign.isalnum() for sign in shown) / size
-        odd = sum(sign == "\ufffd" or unicodedata.category(sign) in ("Co", "Cn", "Cs", "Cc") for sign in shown) / size
-        return letters >= self.letters and odd <= self.odd
+        odd = sum(sign == "\ufffd" or unicodedata.category(sign) in ("Co", "Cn", "Cs", "Cc") for sign in shown)
+        return letters(text) >= self.letters and odd / max(len(shown), 1) <= self.odd
+
+
+def letters(text: str) -> float:
+    """Return the share of letters and digits among the visible characters of a text; 0 where there are none."""
+    shown = [sign for sign in text if not sign.isspace()]
+    return sum(sign.isalnum() for sign in shown) / max(len(shown), 1)
 
 
 class FirstOf(Parts, kind="first_of"):

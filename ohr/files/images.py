@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ohr.contracts import Image
 from ohr.errors import DataError
@@ -32,6 +33,19 @@ def refuse_large(width: int, height: int, what: str) -> None:
     """Raise a DataError for an image that is larger than any page, before memory is taken for it."""
     if width * height > PIXELS:
         raise DataError(f"{what}: {width} x {height} pixels are too many for a page (at most {PIXELS:,})")
+
+
+def quarter_turned(image: Image, quarters: int) -> tuple[Image, NDArray[np.float64]]:
+    """Turn an image clockwise by quarter turns, without a loss; returns the image and the map of its pixels, (3, 3)."""
+    height, width = image.shape[:2]
+    maps = (
+        [[1, 0, 0], [0, 1, 0]],
+        [[0, -1, height - 1], [1, 0, 0]],
+        [[-1, 0, width - 1], [0, -1, height - 1]],
+        [[0, 1, 0], [-1, 0, width - 1]],
+    )
+    turned = image if quarters % 4 == 0 else np.ascontiguousarray(np.rot90(image, -quarters))
+    return turned, np.array([*maps[quarters % 4], [0, 0, 1]], dtype=np.float64)
 
 
 def pages(path: Path) -> int:

@@ -8,7 +8,9 @@ from pydantic import ValidationError
 
 from ohr.contracts import Document, DocumentView, Recognition
 from ohr.errors import PluginError
+from ohr.ocr.routing.best_of import BestOf
 from ohr.ocr.routing.first_of import FirstOf, Rule
+from ohr.ocr.routing.gate import Gate
 from ohr.ocr.routing.vote import Vote, voted
 
 from ..conftest import typeset
@@ -108,3 +110,54 @@ def test_parts_that_fail_have_no_vote(tmp_path):
     assert read.text == WORDS
     (lost,) = Vote(parts=[recorded(tmp_path), recorded(tmp_path)]).recognise_document(view(BLANK))
     assert lost.error.startswith("precomputed 1: ")
+
+
+# --- the best of several, and a gate ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("by", "reads", "best"),
+    [
+        ("confidence", [Recognition("a", confidence=0.5), Recognition("b", confidence=0.9)], "b"),
+        ("confidence", [Recognition("a"), Recognition("b", confidence=0.1)], "b"),  # one that states none ranks last
+        ("confidence", [Recognition("a"), Recognition("b")], "a"),
+        ("confidence", [Recognition("", "paper jam"), Recognition("b")], "b"),
+        ("words", [Recognition("two words"), Recognition("now three words")], "now three words"),
+        ("words", [Recognition("今年的租金"), Recognition("rent")], "今年的租金"),
+        ("letters", [Recognition("~~ | a"), Recognition("all of it letters")], "all of it letters"),
+        ("letters", [Recognition(""), Recognition("?")], ""),
+    ],
+)
+def test_the_best_text_of_a_page_is_kept(by, reads, best):
+    engine = BestOf(parts=[{"kind": "tesseract"}, {"kind": "tesseract", "psm": 6}], by=by)
+    assert engine.best(reads).text == best
+
+
+def test_the_best_engine_is_found_page_by_page(tmp_path):
+    engine = BestOf(parts=[recorded(tmp_path, "a page", "b", ""), {"kind": "tesseract"}], by="words")
+    results = engine.recognise_document(view(BLANK, typeset(WORDS), BLANK))
+    assert [(read.reader, read.text) for read in results] == [
+        ("precomputed", "a page"),
+        ("tesseract", WORDS),
+        ("precomputed", ""),
+    ]
+    failed = BestOf(parts=[recorded(tmp_path), recorded(tmp_path)]).recognise_document(view(BLANK))
+    assert failed[0].error.startswith("precomputed 1: ")
+
+
+def test_a_gate_leaves_out_what_is_read_badly(tmp_path):
+    engine = Gate(
+        parts=[recorded(tmp_path, "a page that is read well enough by its rule", "~~", "")], rule={"words": 5}
+    )
+    results = engine.recognise_document(view(BLANK, BLANK, BLANK, BLANK))
+    assert [read.reader for read in results] == ["precomputed", "left out", "left out", ""]
+    assert [read.text for read in results][1:] == ["", "", ""]
+    assert [read.error for read in results] == [None, None, None, "precomputed: not among the precomputed results"]
+
+
+def test_a_gate_with_a_second_engine_sends_it_what_is_read_badly(tmp_path):
+    engine = Gate(parts=[recorded(tmp_path, "~~", ""), {"kind": "tesseract"}])
+    results = engine.recognise_document(view(typeset(WORDS), BLANK))
+    assert [(read.reader, read.text) for read in results] == [("tesseract", WORDS), ("tesseract", "")]
+    with pytest.raises(ValidationError, match="at most 2"):
+        Gate(parts=[{"kind": "tesseract"}] * 3)
