@@ -23,7 +23,7 @@ from ohr.messages.variables import Formatter, hidden
 from ohr.results.folder.run_folder import RunFolder, find_finished
 from ohr.results.folder.tags_and_prices import PriceList, write_prices
 from ohr.results.tables.read_table import read_rows
-from ohr.runner.attribution.levels import with_trials
+from ohr.runner.attribution import with_trials
 from ohr.runner.calibration.calibrate import calibrate
 from ohr.runner.events import EVENTS, EventLog
 from ohr.runner.fresh import asks_again, check_fresh, forget

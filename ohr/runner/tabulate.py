@@ -27,8 +27,7 @@ from ohr.results.derived.derive import derive
 from ohr.results.derived.doses import Counts
 from ohr.results.tables.schema import MEASURED
 from ohr.results.tables.table_files import Tables
-from ohr.runner.attribution import costs
-from ohr.runner.attribution.levels import Trial
+from ohr.runner import attribution
 from ohr.runner.columns import (
     Judgement,
     answer_columns,
@@ -85,11 +84,11 @@ class Tabulator:
     """
 
     def __init__(
-        self, session: Session, keys: Keys, scheduler: Scheduler, folder: Path, trials: Mapping[str, Trial]
+        self, session: Session, keys: Keys, scheduler: Scheduler, folder: Path, trials: Mapping[str, attribution.Trial]
     ) -> None:
         self.keys, self.inputs, self.store = keys, keys.inputs, session.store
         self.scheduler, self.ledger, self.folder, self.trials = scheduler, session.ledger, folder, trials
-        further = (*(costs.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
+        further = (*(attribution.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
         judged = ("judgements",) if keys.judges or keys.page_judges else ()
         steps = ("steps",) if keys.spec.whole else ()
         repairs = ("treatments",) if any(base.repairs for base in keys.spec.knowledge_bases) else ()
@@ -262,8 +261,8 @@ class Tabulator:
         """Write the hits of a batch, and its warnings."""
         searching = cell.retriever or cell.agent
         assert batch.hits is not None and searching is not None
-        kept = self.scheduler.read([batch.hits])
-        hits, warnings = read_value(kept[batch.hits]) if kept else read_hits(self.store, None, batch.hits)
+        stored = self.scheduler.read([batch.hits])
+        hits, warnings = read_value(stored[batch.hits]) if stored else read_hits(self.store, None, batch.hits)
         for warning in warnings:
             self.ledger.warn(f"{searching.name} on {cell.base.name}{batch.scope and f', {batch.scope}'}: {warning}")
         if cell.base.name not in self.trials:
@@ -279,16 +278,16 @@ class Tabulator:
         answers = batch.episodes
         if batch.prompts:
             answers = self.scheduler.read([batch.prompts.key]).get(batch.prompts.key, {})
-        found = self.scheduler.read(answers.values())
-        note_answers(self.ledger.usage, cell, found)
+        got = self.scheduler.read(answers.values())
+        note_answers(self.ledger.usage, cell, got)
         if shown := cell.base.name not in self.trials and not cell.swap:
             protocol = self.keys.spec.benchmark.scoring
-            given = {q: as_answered(found[name], protocol) if name in found else _FAILED for q, name in answers.items()}
+            given = {q: as_answered(got[name], protocol) if name in got else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
             if cell.agent is not None:
-                self._steps(cell, {q: found[name] for q, name in answers.items() if name in found})
+                self._steps(cell, {q: got[name] for q, name in answers.items() if name in got})
             elif cell.generator:
-                self.ledger.replied(cell.generator.name, {name: each["finish"] for name, each in found.items()})
+                self.ledger.replied(cell.generator.name, {name: each["finish"] for name, each in got.items()})
         scored = self._batch(cell, batch, batch.scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
         judged = self.scheduler.read([batch.judged]).get(batch.judged, {}) if batch.judged else {}
         for judge in self.keys.judges if judged else ():
@@ -360,15 +359,15 @@ class Tabulator:
         self.add_scores(cell, range(len(self.inputs.questions)), scores)
 
     def _batch(self, cell: Cell, batch: Batch, scores: str, metrics: Sequence[str]) -> Scores:
-        kept = self.scheduler.read([scores]).get(scores)
-        found = read_scores(kept, metrics, len(batch.questions))
+        stored = self.scheduler.read([scores]).get(scores)
+        scored = read_scores(stored, metrics, len(batch.questions))
         questions = [self.inputs.questions[place] for place in batch.questions]
         bases = (cell.base, cell.swap.clean) if cell.swap else (cell.base,)
         failed = {question for base in bases for question in self.failed.get(base.name, ())}
-        found = with_failures(found.only(metrics), questions, failed)
-        self.fail(cell, found)
-        self.add_scores(cell, batch.questions, found)
-        return found
+        scored = with_failures(scored.only(metrics), questions, failed)
+        self.fail(cell, scored)
+        self.add_scores(cell, batch.questions, scored)
+        return scored
 
     def close(self) -> None:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
@@ -385,7 +384,7 @@ class Tabulator:
             self.ledger.fail("aggregate", *fault.split(": ", 1))
         if self.trials:
             levels = {base.condition: base for base in self.keys.spec.knowledge_bases}
-            costs.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)
+            attribution.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)
         if self.keys.spec.decompose:
             decomposition.derive(self.folder)
 
