@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ohr.runner.run_options import RunOptions
     from ohr.spec.model import Spec
 
-SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="K=V", help="Replace a value, as in retrievers.0.top_k=5; may be repeated."),
@@ -32,7 +31,6 @@ PluginFiles = Annotated[
     list[Path] | None,
     typer.Option("--plugin", metavar="FILE", help="A plugin file, whose code is run; may be repeated."),
 ]
-Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Use only N documents, spread over the domains.")]
 Workers = Annotated[int | None, typer.Option(min=1, metavar="N", help="Processes; one per core.")]
 StoreUrl = Annotated[
     str, typer.Option("--store", metavar="DIR", help="Where finished steps are kept: a folder, or an fsspec URL.")
@@ -64,38 +62,16 @@ class AnswerLayout(StrEnum):
 STORE = ".ohr"
 RUNS = Path("runs")
 
-Where = Annotated[
-    str, typer.Option(help="Where steps run: processes here (local), a Ray cluster (ray), this process (inline).")
-]
-Address = Annotated[
-    str | None, typer.Option(metavar="HOST:PORT", help="Of a running Ray cluster; without it a local one starts.")
-]
-Fresh = Annotated[
-    str | None,
-    typer.Option(
-        metavar="STAGE",
-        help="Make the results of a stage again, and all that follow from them: all, pages, documents, chunks, damage, "
-        "retrieval, answers or scores.",
-    ),
-]
-Verify = Annotated[
-    bool, typer.Option("--verify-inputs", help="Read all input files again, also those of the same size and times.")
-]
-Draw = Annotated[bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")]
-Write = Annotated[bool, typer.Option("--report/--no-report", help="Write the report; `ohr report` writes it later.")]
-Tags = Annotated[
-    list[str] | None,
-    typer.Option("--tag", metavar="KEY=VALUE", help="Tag the run, for `ohr runs --where`; may be repeated."),
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class StudyOptions:
     """Options of each command on a study."""
 
-    spec: SpecFile
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The study's YAML file.", show_default=False)]
     overrides: Overrides = None
-    limit: Limit = None
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Use only N documents, spread over the domains.")
+    ] = None
     trust_plugins: Trust = False
     allow_env: AllowEnv = None
 
@@ -112,15 +88,35 @@ class RunChoices(StudyOptions):
     """Options of `ohr run`."""
 
     workers: Workers = None
-    executor: Where = "local"
-    address: Address = None
-    fresh: Fresh = None
-    verify_inputs: Verify = False
-    draw: Draw = True
-    write: Write = True
+    executor: Annotated[
+        str, typer.Option(help="Where steps run: processes here (local), a Ray cluster (ray), this process (inline).")
+    ] = "local"
+    address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Of a running Ray cluster; without it a local one starts.")
+    ] = None
+    fresh: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STAGE",
+            help="Make the results of a stage again, and all that follow from them: all, pages, documents, chunks, "
+            "damage, retrieval, answers or scores.",
+        ),
+    ] = None
+    verify_inputs: Annotated[
+        bool, typer.Option("--verify-inputs", help="Read all input files again, also those of the same size and times.")
+    ] = False
+    draw: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw figures; `ohr plot` draws them later.")] = (
+        True
+    )
+    write: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write the report; `ohr report` writes it later.")
+    ] = True
     store: StoreFolder = STORE
     runs: RunsFolder = RUNS
-    tag: Tags = None
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="KEY=VALUE", help="Tag the run, for `ohr runs --where`; may be repeated."),
+    ] = None
     details: Details = False
     as_json: AsJson = False
 
