@@ -44,6 +44,7 @@ retrievers:
 generators:
   - {kind: extractive}
   - {name: again, kind: extractive}
+evaluate: [retrieval, overall]
 """
 CHOICE = ("--chunker", "tokens-128", "--retriever", "bm25", "--generator", "again")
 
