@@ -80,7 +80,7 @@ def run(spec: Spec, options: RunOptions | None = None, **named: Any) -> Finished
         session = options.session(spec, keys.inputs)
         ledger = session.ledger
         folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, options.store))
-        with _recorded(folder, options.progress) as events:
+        with _recorded(folder, session.progress) as events:
             session = replace(session, progress=events)
             ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
             for line in keys.inputs.warnings:

@@ -1,6 +1,6 @@
 """Options of a run: one object, from the command or the call to the engine."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ohr.dataset.inputs import Inputs
@@ -32,7 +32,7 @@ class RunOptions:
     runs: Path | str = Path("runs")
     workers: int | None = None
     limit: int | None = None
-    progress: Progress = field(default_factory=Quiet)
+    progress: Progress | None = None
     executor: Executor | None = None
     fresh: str | None = None
     verify: bool = False
@@ -40,4 +40,4 @@ class RunOptions:
     def session(self, spec: Spec, inputs: Inputs) -> Session:
         """Return a session that is not started; opens the store."""
         executor = self.executor or Local(self.workers)
-        return Session(inputs, open_store(self.store), executor, Ledger(spec.max_failures), self.progress)
+        return Session(inputs, open_store(self.store), executor, Ledger(spec.max_failures), self.progress or Quiet())
