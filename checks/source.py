@@ -15,13 +15,19 @@ FOLDERS = ("ohr", *FAMILIES, "checks", "samples", "speed", "studies", "tests")
 
 @dataclass(frozen=True)
 class Import:
-    """One import: `module` imports `target`. With `at_once` it runs when the module is imported, not in a function."""
+    """One import: `module` imports `target`.
+
+    Args:
+        at_once: it runs when the module is imported, not in a function.
+        for_types: only a checker of types reads it.
+    """
 
     file: str
     line: int
     module: str
     target: str
     at_once: bool
+    for_types: bool
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.module} imports {self.target}"
@@ -45,22 +51,23 @@ def _name(file: Path) -> str:
 
 
 def imports(root: Path = ROOT) -> Iterator[Import]:
-    """List the imports of every module, those inside functions too; those for type checkers only are left out."""
+    """List the imports of every module, those inside functions and those for type checkers too."""
     known = modules(root)
     for module, file in known.items():
         package = module if file.stem == "__init__" else module.rpartition(".")[0]
-        for node, at_once in _walk(ast.parse(file.read_text(encoding="utf-8")), True):
+        for node, at_once, for_types in _walk(ast.parse(file.read_text(encoding="utf-8")), True, False):
             for target in _targets(node, package, known):
-                yield Import(str(file.relative_to(root)), node.lineno, module, target, at_once)
+                yield Import(str(file.relative_to(root)), node.lineno, module, target, at_once, for_types)
 
 
-def _walk(node: ast.AST, at_once: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+def _walk(node: ast.AST, at_once: bool, for_types: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child, at_once
-        elif not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
-            inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            yield from _walk(child, at_once and not inside)
+            yield child, at_once, for_types
+        else:
+            only_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
+            later = only_types or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from _walk(child, at_once and not later, for_types or only_types)
 
 
 def _targets(node: ast.Import | ast.ImportFrom, package: str, known: Collection[str]) -> list[str]:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ os.environ.setdefault("GIT_CEILING_DIRECTORIES", str(Path(__file__).parents[1]))
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+import typer.testing  # noqa: E402
 from filelock import FileLock  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
@@ -35,6 +36,8 @@ from ohr.models.resident import holding  # noqa: E402
 
 from . import tiny_documents, tiny_models  # noqa: E402
 
+# typer makes all commands of ohr again for each one that a test types, which took a fifth of the time of such tests
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
 # a suite in the background ignores Ctrl-C, and its runs would too
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # without a deadline: the first example may load a dictionary or a model
@@ -207,7 +210,7 @@ def one_process(monkeypatch) -> None:
     def executor(workers: int | None) -> Inline | Local:
         return Inline() if workers in (None, 1) else Local(workers)
 
-    for module in ("ohr.runner.run", "ohr.engine.executors.local"):
+    for module in ("ohr.runner.run_options", "ohr.engine.executors.local"):
         monkeypatch.setattr(f"{module}.Local", executor)
 
 

@@ -74,3 +74,12 @@ def test_issue_forms_have_fields_with_names_of_their_own(name):
     assert len(set(names)) == len(names)
     assert name == "config.yml" or names
     assert name != "bug.yml" or {"version", "manifest", "spec"} <= set(names)
+
+
+def test_all_is_all_or_the_documentation_says_what_is_left_out():
+    extras = PROJECT["optional-dependencies"]
+    included = set(re.findall(r"[\w.]+", re.sub(r"ohr\[|\]", "", ",".join(extras["all"]))))
+    (row,) = re.findall(r"^\| `all` .*$", (ROOT / "docs" / "install.md").read_text(encoding="utf-8"), re.MULTILINE)
+    left_out = set(re.findall(r"`(\w+)`", row)) - {"all"}
+    assert included | left_out == extras.keys() - {"all", "demo", "dev", "docs", "mini"}
+    assert not included & left_out

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .tiny_models import qwen2_vl
+from .tiny_models import byte_pairs, qwen2_vl
 
 _TEXT = {
     "hidden_size": 32,
@@ -25,18 +25,10 @@ _TEMPLATE = (
 
 def _tokenizer(*special: str, **named: str) -> Any:
     """A tokenizer that knows every byte, and the special tokens of a processor."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
     tokens = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", *special]
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=len(tokens) + 280, special_tokens=tokens, initial_alphabet=alphabet, show_progress=False
-    )
-    made.train_from_iterator(["the page of a document"], trainer)
+    made = byte_pairs(tokens, ["the page of a document"], len(tokens) + 280)
     return PreTrainedTokenizerFast(
         tokenizer_object=made, eos_token="<|im_end|>", pad_token="<|endoftext|>", model_max_length=4096, **named
     )
@@ -86,83 +78,65 @@ _QWEN_IMAGE = "<|vision_start|><|image_pad|><|vision_end|>"
 
 
 def qwen2_5_vl(folder: Path) -> None:
-    from transformers import (
-        Qwen2_5_VLConfig,
-        Qwen2_5_VLForConditionalGeneration,
-        Qwen2_5_VLProcessor,
-        Qwen2VLImageProcessor,
-        Qwen2VLVideoProcessor,
-    )
+    import transformers
 
     tokens = _qwen_tokens()
     vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "out_hidden_size": 32}
-    config = Qwen2_5_VLConfig(
+    config = transformers.Qwen2_5_VLConfig(
         text_config={"rope_parameters": _MROPE, **_ends(tokens), **_TEXT},
         vision_config={**vision, "fullatt_block_indexes": [1]},
         **_qwen_numbers(tokens),
     )
-    images = Qwen2VLImageProcessor(min_pixels=56 * 56, max_pixels=112 * 112)
+    images = transformers.Qwen2VLImageProcessor(min_pixels=56 * 56, max_pixels=112 * 112)
     template = _TEMPLATE.format(image=_QWEN_IMAGE)
-    processor = Qwen2_5_VLProcessor(images, tokens, Qwen2VLVideoProcessor(), chat_template=template)
-    _save(folder, Qwen2_5_VLForConditionalGeneration, config, processor)
+    processor = transformers.Qwen2_5_VLProcessor(
+        images, tokens, transformers.Qwen2VLVideoProcessor(), chat_template=template
+    )
+    _save(folder, transformers.Qwen2_5_VLForConditionalGeneration, config, processor)
 
 
 def qwen3_vl(folder: Path) -> None:
-    from transformers import (
-        Qwen2VLImageProcessor,
-        Qwen3VLConfig,
-        Qwen3VLForConditionalGeneration,
-        Qwen3VLProcessor,
-        Qwen3VLVideoProcessor,
-    )
+    import transformers
 
     tokens = _qwen_tokens()
     vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "out_hidden_size": 32}
     rope = {**_MROPE, "mrope_interleaved": True}
-    config = Qwen3VLConfig(
+    config = transformers.Qwen3VLConfig(
         text_config={"rope_parameters": rope, "head_dim": 8, **_ends(tokens), **_TEXT},
         vision_config={**vision, "num_position_embeddings": 16, "deepstack_visual_indexes": [0]},
         **_qwen_numbers(tokens),
     )
-    images = Qwen2VLImageProcessor(patch_size=16, min_pixels=64 * 64, max_pixels=128 * 128)
+    images = transformers.Qwen2VLImageProcessor(patch_size=16, min_pixels=64 * 64, max_pixels=128 * 128)
     template = _TEMPLATE.format(image=_QWEN_IMAGE)
-    processor = Qwen3VLProcessor(images, tokens, Qwen3VLVideoProcessor(), chat_template=template)
-    _save(folder, Qwen3VLForConditionalGeneration, config, processor)
+    processor = transformers.Qwen3VLProcessor(
+        images, tokens, transformers.Qwen3VLVideoProcessor(), chat_template=template
+    )
+    _save(folder, transformers.Qwen3VLForConditionalGeneration, config, processor)
 
 
 def internvl(folder: Path) -> None:
-    from transformers import (
-        GotOcr2ImageProcessor,
-        InternVLConfig,
-        InternVLForConditionalGeneration,
-        InternVLProcessor,
-        InternVLVideoProcessor,
-    )
+    import transformers
 
     named = {"start_image_token": "<img>", "end_image_token": "</img>", "context_image_token": "<IMG_CONTEXT>"}
     named["video_token"] = "<video>"
     tokens = _tokenizer(*named.values(), extra_special_tokens=named)
     vision = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    config = InternVLConfig(
+    config = transformers.InternVLConfig(
         vision_config={**vision, "image_size": [56, 56], "patch_size": [14, 14]},
         text_config={"model_type": "qwen2", **_ends(tokens), **_TEXT},
         image_token_id=_number(tokens, "<IMG_CONTEXT>"),
         image_seq_length=4,
     )
-    images = GotOcr2ImageProcessor(size={"height": 56, "width": 56}, crop_to_patches=True, max_patches=2)
+    images = transformers.GotOcr2ImageProcessor(size={"height": 56, "width": 56}, crop_to_patches=True, max_patches=2)
     template = _TEMPLATE.format(image="<IMG_CONTEXT>")
-    processor = InternVLProcessor(images, tokens, InternVLVideoProcessor(), image_seq_length=4, chat_template=template)
-    _save(folder, InternVLForConditionalGeneration, config, processor)
+    processor = transformers.InternVLProcessor(
+        images, tokens, transformers.InternVLVideoProcessor(), image_seq_length=4, chat_template=template
+    )
+    _save(folder, transformers.InternVLForConditionalGeneration, config, processor)
 
 
 def glm_ocr(folder: Path) -> None:
-    from transformers import (
-        Glm46VImageProcessor,
-        Glm46VProcessor,
-        Glm46VVideoProcessor,
-        GlmOcrConfig,
-        GlmOcrForConditionalGeneration,
-    )
+    import transformers
 
     special = [f"<|{name}|>" for name in ("image", "video", "begin_of_image", "end_of_image")]
     special += ["<|begin_of_video|>", "<|end_of_video|>"]
@@ -173,55 +147,48 @@ def glm_ocr(folder: Path) -> None:
     names |= {"video_end_token_id": "end_of_video"}
     rope = {**_MROPE, "partial_rotary_factor": 1.0}
     vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "out_hidden_size": 32}
-    config = GlmOcrConfig(
+    config = transformers.GlmOcrConfig(
         text_config={"rope_parameters": rope, "head_dim": 8, **_ends(tokens), **_TEXT},
         vision_config=vision,
         **{name: _number(tokens, f"<|{token}|>") for name, token in names.items()},
     )
-    images = Glm46VImageProcessor(size={"shortest_edge": 56 * 56, "longest_edge": 112 * 112})
+    images = transformers.Glm46VImageProcessor(size={"shortest_edge": 56 * 56, "longest_edge": 112 * 112})
     template = _TEMPLATE.format(image="<|begin_of_image|><|image|><|end_of_image|>")
-    processor = Glm46VProcessor(images, tokens, Glm46VVideoProcessor(), chat_template=template)
-    _save(folder, GlmOcrForConditionalGeneration, config, processor)
+    processor = transformers.Glm46VProcessor(
+        images, tokens, transformers.Glm46VVideoProcessor(), chat_template=template
+    )
+    _save(folder, transformers.GlmOcrForConditionalGeneration, config, processor)
 
 
 def got_ocr2(folder: Path) -> None:
-    from transformers import (
-        GotOcr2Config,
-        GotOcr2ForConditionalGeneration,
-        GotOcr2Processor,
-    )
+    import transformers
     from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
 
     tokens = _tokenizer("<img>", "</img>", "<imgpad>")
     vision = {"hidden_size": 32, "output_channels": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
     vision |= {"image_size": 128, "patch_size": 2, "global_attn_indexes": [1], "mlp_dim": 64, "window_size": 8}
-    config = GotOcr2Config(
+    config = transformers.GotOcr2Config(
         vision_config=vision,
         text_config={"model_type": "qwen2", **_ends(tokens), **_TEXT},
         image_token_index=_number(tokens, "<imgpad>"),
     )
     images = GotOcr2ImageProcessorPil(size={"height": 128, "width": 128})
-    _save(folder, GotOcr2ForConditionalGeneration, config, GotOcr2Processor(images, tokens))
+    _save(folder, transformers.GotOcr2ForConditionalGeneration, config, transformers.GotOcr2Processor(images, tokens))
 
 
 def nougat(folder: Path) -> None:
-    from transformers import (
-        DonutSwinConfig,
-        MBartConfig,
-        NougatProcessor,
-        NougatTokenizer,
-        VisionEncoderDecoderConfig,
-        VisionEncoderDecoderModel,
-    )
+    import transformers
     from transformers.models.nougat.image_processing_pil_nougat import NougatImageProcessorPil
 
     plain = _tokenizer("<s>", "<pad>", "</s>", "<unk>")
     state = json.loads(plain.backend_tokenizer.to_str())["model"]
     merges = [tuple(pair) for pair in state["merges"]]
-    tokens = NougatTokenizer(vocab=state["vocab"], merges=merges)
-    swin = DonutSwinConfig(image_size=[112, 84], embed_dim=16, depths=[1, 1], num_heads=[2, 2], window_size=7)
+    tokens = transformers.NougatTokenizer(vocab=state["vocab"], merges=merges)
+    swin = transformers.DonutSwinConfig(
+        image_size=[112, 84], embed_dim=16, depths=[1, 1], num_heads=[2, 2], window_size=7
+    )
     layer = {"d_model": 32, "decoder_layers": 1, "decoder_attention_heads": 2, "decoder_ffn_dim": 64}
-    decoder = MBartConfig(
+    decoder = transformers.MBartConfig(
         **layer,
         vocab_size=len(tokens),
         max_position_embeddings=512,
@@ -231,11 +198,11 @@ def nougat(folder: Path) -> None:
         decoder_start_token_id=tokens.bos_token_id,
         scale_embedding=True,
     )
-    config = VisionEncoderDecoderConfig.from_encoder_decoder_configs(swin, decoder)
+    config = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(swin, decoder)
     config.decoder_start_token_id, config.pad_token_id = tokens.bos_token_id, tokens.pad_token_id
     config.eos_token_id = tokens.eos_token_id
     images = NougatImageProcessorPil(size={"height": 112, "width": 84}, do_crop_margin=False)
-    _save(folder, VisionEncoderDecoderModel, config, NougatProcessor(images, tokens))
+    _save(folder, transformers.VisionEncoderDecoderModel, config, transformers.NougatProcessor(images, tokens))
 
 
 def _idefics_tokens() -> Any:
@@ -263,18 +230,14 @@ def idefics3(folder: Path) -> None:
 
 
 def granite_docling(folder: Path) -> None:
-    from transformers import (
-        GraniteDoclingConfig,
-        GraniteDoclingForConditionalGeneration,
-        GraniteDoclingProcessor,
-    )
+    import transformers
     from transformers.models.granite_docling.image_processing_pil_granite_docling import (
         GraniteDoclingImageProcessorPil,
     )
 
     tokens = _idefics_tokens()
     vision = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    config = GraniteDoclingConfig(
+    config = transformers.GraniteDoclingConfig(
         vision_config={**vision, "image_size": 64, "patch_size": 16, "out_hidden_size": 32},
         text_config={**_ends(tokens), **_TEXT},
         scale_factor=2,
@@ -282,8 +245,8 @@ def granite_docling(folder: Path) -> None:
     )
     images = GraniteDoclingImageProcessorPil(size={"height": 64, "width": 64}, max_patches=3)
     template = _TEMPLATE.format(image="<image>")
-    processor = GraniteDoclingProcessor(images, tokens, image_seq_len=1, chat_template=template)
-    _save(folder, GraniteDoclingForConditionalGeneration, config, processor)
+    processor = transformers.GraniteDoclingProcessor(images, tokens, image_seq_len=1, chat_template=template)
+    _save(folder, transformers.GraniteDoclingForConditionalGeneration, config, processor)
 
 
 def paddleocr_vl(folder: Path) -> None:
@@ -350,11 +313,7 @@ def deepseek_ocr2(folder: Path) -> None:
 
 
 def florence2(folder: Path) -> None:
-    from transformers import (
-        Florence2Config,
-        Florence2ForConditionalGeneration,
-        Florence2Processor,
-    )
+    import transformers
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
     tokens = _tokenizer("<s>", "</s>", "<image>", extra_special_tokens={"image_token": "<image>"})
@@ -366,14 +325,16 @@ def florence2(folder: Path) -> None:
     layers |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "max_position_embeddings": 512}
     ends = {"bos_token_id": tokens.bos_token_id, "eos_token_id": tokens.eos_token_id}
     ends |= {"pad_token_id": tokens.pad_token_id, "decoder_start_token_id": tokens.eos_token_id}
-    config = Florence2Config(
+    config = transformers.Florence2Config(
         vision_config={**stages, "projection_dim": 32, "window_size": 4},
         text_config={"model_type": "bart", **layers, **ends, "vocab_size": len(tokens), "forced_eos_token_id": None},
         image_token_id=_number(tokens, "<image>"),
         is_encoder_decoder=True,
         **ends,
     )
-    _save(folder, Florence2ForConditionalGeneration, config, Florence2Processor(images, tokens))
+    _save(
+        folder, transformers.Florence2ForConditionalGeneration, config, transformers.Florence2Processor(images, tokens)
+    )
 
 
 def kosmos2_5(folder: Path) -> None:

@@ -17,7 +17,8 @@ _QWEN_TEMPLATE = (
 )
 
 
-def _byte_pairs(special: list[str]) -> Any:
+def byte_pairs(special: list[str], texts: list[str], size: int) -> Any:
+    """Train a tokenizer that knows every byte."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     made = Tokenizer(models.BPE())
@@ -25,9 +26,9 @@ def _byte_pairs(special: list[str]) -> Any:
     made.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=600, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+        vocab_size=size, special_tokens=special, initial_alphabet=alphabet, show_progress=False
     )
-    made.train_from_iterator(_CORPUS, trainer)
+    made.train_from_iterator(texts, trainer)
     return made
 
 
@@ -95,7 +96,7 @@ def _qwen_tokenizer() -> Any:
 
     special = [f"<|{name}|>" for name in _QWEN]
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=_byte_pairs(special),
+        tokenizer_object=byte_pairs(special, _CORPUS, 600),
         eos_token="<|im_end|>",
         pad_token="<|endoftext|>",
         additional_special_tokens=special[1:],
@@ -240,28 +241,21 @@ def engine_adapter(folder: Path, base: Path) -> Path:
 
 
 def colpali(folder: Path) -> Path:
-    from transformers import (
-        ColPaliConfig,
-        ColPaliForRetrieval,
-        ColPaliProcessor,
-        PaliGemmaConfig,
-        PreTrainedTokenizerFast,
-        set_seed,
-    )
+    import transformers
     from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 
     images = SiglipImageProcessorPil(size={"height": 56, "width": 56})
     images.image_seq_length = 16
     special = ["<pad>", "<eos>", "<bos>", "<unk>", "<image>"]
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=_byte_pairs(special),
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=byte_pairs(special, _CORPUS, 600),
         pad_token="<pad>",
         eos_token="<eos>",
         bos_token="<bos>",
         unk_token="<unk>",
         additional_special_tokens=["<image>"],
     )
-    ColPaliProcessor(image_processor=images, tokenizer=tokenizer).save_pretrained(folder)
+    transformers.ColPaliProcessor(image_processor=images, tokenizer=tokenizer).save_pretrained(folder)
     number = tokenizer.convert_tokens_to_ids("<image>")
     vision = {
         "model_type": "siglip_vision_model",
@@ -287,29 +281,21 @@ def colpali(folder: Path) -> Path:
         "bos_token_id": 2,
         "eos_token_id": 1,
     }
-    set_seed(0)
-    whole = PaliGemmaConfig(
+    transformers.set_seed(0)
+    whole = transformers.PaliGemmaConfig(
         vision_config=vision, text_config=text, projection_dim=64, image_token_index=number, image_token_id=number
     )
-    ColPaliForRetrieval(ColPaliConfig(vlm_config=whole, embedding_dim=16)).save_pretrained(folder)
+    transformers.ColPaliForRetrieval(transformers.ColPaliConfig(vlm_config=whole, embedding_dim=16)).save_pretrained(
+        folder
+    )
     return folder
 
 
 def _chat_tokenizer(specials: list[str], template: str) -> Any:
     """A tokenizer trained on one sentence."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400,
-        special_tokens=specials,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(["When did the lease of the ferry berth begin? It began in 1964."] * 20, trainer)
+    tokenizer = byte_pairs(specials, ["When did the lease of the ferry berth begin? It began in 1964."] * 20, 400)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", chat_template=template
     )
@@ -338,15 +324,7 @@ def llama(folder: Path) -> Path:
 
 
 def llava(folder: Path) -> Path:
-    from transformers import (
-        CLIPImageProcessorPil,
-        CLIPVisionConfig,
-        LlamaConfig,
-        LlavaConfig,
-        LlavaForConditionalGeneration,
-        LlavaProcessor,
-        set_seed,
-    )
+    import transformers
 
     template = (
         "{% for m in messages %}<s>{{ m['role'] }}: {% for c in m['content'] %}"
@@ -354,25 +332,25 @@ def llava(folder: Path) -> Path:
     )
     tokenizer = _chat_tokenizer(["<pad>", "<s>", "</s>", "<image>"], template)
     sides = {"size": {"shortest_edge": 56}, "crop_size": {"height": 56, "width": 56}}
-    LlavaProcessor(
-        CLIPImageProcessorPil(**sides),
+    transformers.LlavaProcessor(
+        transformers.CLIPImageProcessorPil(**sides),
         tokenizer,
         patch_size=14,
         vision_feature_select_strategy="default",
         chat_template=template,
         num_additional_image_tokens=1,
     ).save_pretrained(folder)
-    set_seed(0)
+    transformers.set_seed(0)
     layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
     ends = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
-    config = LlavaConfig(
-        vision_config=CLIPVisionConfig(**layers, image_size=56, patch_size=14),
-        text_config=LlamaConfig(**layers, **ends, vocab_size=len(tokenizer), max_position_embeddings=512),
+    config = transformers.LlavaConfig(
+        vision_config=transformers.CLIPVisionConfig(**layers, image_size=56, patch_size=14),
+        text_config=transformers.LlamaConfig(**layers, **ends, vocab_size=len(tokenizer), max_position_embeddings=512),
         vision_feature_layer=-1,
         image_token_id=3,
         **ends,
     )
-    LlavaForConditionalGeneration(config).save_pretrained(folder)
+    transformers.LlavaForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
 

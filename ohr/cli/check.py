@@ -1,11 +1,12 @@
 """`ohr check`: whether a spec is right, and can run here."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ohr.cli.display.console import say, say_first, say_json
-from ohr.cli.options import AllowEnv, AsJson, Limit, Overrides, SpecFile, Trust
+from ohr.cli.options import AsJson, StudyOptions, command_of
 from ohr.errors import OhrError, SpecError
 from ohr.messages.wording import counted, sized
 
@@ -14,18 +15,19 @@ if TYPE_CHECKING:
     from ohr.dataset.misplaced_evidence import Misplaced
     from ohr.spec.model import Spec
 
-Servers = Annotated[bool, typer.Option("--servers", help="Ask each server whether it is there, with the key.")]
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(StudyOptions):
+    """Options of `ohr check`."""
+
+    servers: Annotated[bool, typer.Option("--servers", help="Ask each server whether it is there, with the key.")] = (
+        False
+    )
+    as_json: AsJson = False
 
 
-def check(
-    spec: SpecFile,
-    overrides: Overrides = None,
-    limit: Limit = None,
-    trust_plugins: Trust = False,
-    allow_env: AllowEnv = None,
-    servers: Servers = False,
-    as_json: AsJson = False,
-) -> None:
+@command_of(CheckOptions)
+def check(given: CheckOptions) -> None:
     """Validate a spec, and check that this machine has what it needs.
 
     Libraries, models and language packs are looked for, and servers with --servers; nothing is run, and faults are
@@ -37,47 +39,50 @@ def check(
     from ohr.messages.variables import hidden
     from ohr.models.reach import origin, servers_of
     from ohr.runner.power import uncompared
-    from ohr.spec.read import read_spec
     from ohr.spec.servers import sent
     from ohr.surface import private_imports
 
     try:
-        read = limited(read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ()), limit)
-        inputs, keyless = _ready(read, asks=servers)
+        spec = limited(given.read(), given.limit)
+        inputs, keyless = _ready(spec, asks=given.servers)
     except OhrError as error:
-        if not as_json:
+        if not given.as_json:
             raise
         text = str(error) if isinstance(error, SpecError) else hidden(str(error))
         say_json({"valid": False, "faults": text.splitlines()})
         raise typer.Exit(2) from None
-    counts, named = count(read), [origin(server.url) for server in servers_of(read.stages())]
+    counts, named = count(spec), [origin(server.url) for server in servers_of(spec.stages())]
     lost = list(misplaced(inputs))
-    private = [fault for file in read.plugin_files for fault in private_imports(file)]
-    warnings = [*keyless, *sent(read), *private, *inputs.warnings, *uncompared(read), *not_swapped(read)]
+    private = [fault for file in spec.plugin_files for fault in private_imports(file)]
+    warnings = [*keyless, *sent(spec), *private, *inputs.warnings, *uncompared(spec), *not_swapped(spec)]
     warnings += [sentence(len(lost))] if lost else []
     found = {
-        "knowledge_bases": len(read.knowledge_bases),
+        "knowledge_bases": len(spec.knowledge_bases),
         "cells": counts,
         "documents": len(inputs.documents),
         "documents_asked": inputs.documents_asked,
         "questions": len(inputs.questions),
-        "servers": dict.fromkeys(named, "answers" if servers else "not asked"),
+        "servers": dict.fromkeys(named, "answers" if given.servers else "not asked"),
         "warnings": warnings,
         "misplaced_evidence": [_located(inputs, one) for one in lost],
     }
-    if as_json:
+    if given.as_json:
         say_json({"valid": True, "faults": [], **found})
         return
     stages = ", ".join(f"{count} {stage}" for stage, count in counts.items())
     say(
-        f"{spec} is valid: {counted(len(read.knowledge_bases), 'knowledge base')}, "
+        f"{given.spec} is valid: {counted(len(spec.knowledge_bases), 'knowledge base')}, "
         f"{counted(sum(counts.values()), 'cell')} ({stages}), "
         f"{sized(len(inputs.documents), inputs.documents_asked, len(inputs.questions))}"
     )
     if named:
         answer = "answer" if len(named) > 1 else "answers"
         listed = ", ".join(dict.fromkeys(named))
-        say(f"{listed} {answer}" if servers else f"not asked: {listed}; --servers sends each one request without work")
+        say(
+            f"{listed} {answer}"
+            if given.servers
+            else f"not asked: {listed}; --servers sends each one request without work"
+        )
     say_first("warnings:", warnings)
     say_first("evidence that is not on its page:", [_located(inputs, one) for one in lost])
 

@@ -88,8 +88,8 @@ def export(
 
     A row of the table is a condition, a column a pipeline; with --by, a column is a group of questions. The CSV has
     every row of the summary; --metric, --by and --stage restrict it too. With --table, a table of the report is written
-    as it is there: hypotheses, cost, curves, protocol, effort, money, robustness, decomposition, groups, attribution,
-    doses, failures or provenance.
+    as it is there: hypotheses, cost, repairs, curves, protocol, effort, money, robustness, decomposition, groups,
+    attribution, doses, failures or provenance.
     """
     from ohr.cli.runs import open_run
     from ohr.report.exports.paper import Wanted

@@ -1,26 +1,27 @@
 """`ohr noise calibrate`: the strengths that a spec's targets ask for."""
 
-import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ohr.cli.display.console import say, say_json, say_table
-from ohr.cli.options import STORE, AllowEnv, AsJson, Limit, Overrides, SpecFile, StoreFolder, Trust, Workers
+from ohr.cli.options import STORE, AsJson, StoreFolder, StudyOptions, Workers, command_of
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.spec.model import Calibration
 
 
-def calibrate(
-    spec: SpecFile,
-    overrides: Overrides = None,
-    limit: Limit = None,
-    workers: Workers = None,
-    trust_plugins: Trust = False,
-    allow_env: AllowEnv = None,
-    store: StoreFolder = STORE,
-    as_json: AsJson = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions(StudyOptions):
+    """Options of `ohr noise calibrate`."""
+
+    workers: Workers = None
+    store: StoreFolder = STORE
+    as_json: AsJson = False
+
+
+@command_of(CalibrateOptions)
+def calibrate(given: CalibrateOptions) -> None:
     """Find the strength of each noise with a target, and show how it was found.
 
     A run of the spec does this first; what was measured once is in the store.
@@ -28,16 +29,15 @@ def calibrate(
     from ohr.cli.display.progress import bars
     from ohr.errors import SpecError
     from ohr.runner.run import calibrated
-    from ohr.spec.read import read_spec
+    from ohr.runner.run_options import RunOptions
 
-    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
-    if not any(base.target for base in read.knowledge_bases):
-        raise SpecError(f"{spec}: nothing to calibrate: no noise has target_r_noise or target_evidence_loss")
+    spec = given.read()
+    if not any(base.target for base in spec.knowledge_bases):
+        raise SpecError(f"{given.spec}: nothing to calibrate: no noise has target_r_noise or target_evidence_loss")
     with bars() as progress:
-        found = calibrated(
-            read, store=store, workers=workers or os.cpu_count() or 1, limit=limit, progress=progress
-        ).calibrations
-    if as_json:
+        options = RunOptions(store=given.store, workers=given.workers, limit=given.limit, progress=progress)
+        found = calibrated(spec, options).calibrations
+    if given.as_json:
         say_json(found)
         return
     for calibration in found:

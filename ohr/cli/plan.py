@@ -1,26 +1,14 @@
 """`ohr plan`: the steps of a run, and those that are done."""
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ohr.cli.display.console import say, say_first, say_json, say_table
-from ohr.cli.options import (
-    RUNS,
-    STORE,
-    AllowEnv,
-    AsJson,
-    Limit,
-    Overrides,
-    RunsFolder,
-    SpecFile,
-    StoreFolder,
-    Trust,
-    Workers,
-)
+from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, StudyOptions, Workers, command_of
 from ohr.messages.wording import counted, sized
 
 if TYPE_CHECKING:
@@ -29,56 +17,57 @@ if TYPE_CHECKING:
     from ohr.spec.model import Spec
 
 
-def plan(
-    spec: SpecFile,
-    overrides: Overrides = None,
-    limit: Limit = None,
-    workers: Workers = None,
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(StudyOptions):
+    """Options of `ohr plan`."""
+
+    workers: Workers = None
     detect: Annotated[
         float | None, typer.Option(min=0.0001, max=1, help="Also print the documents that a loss this large needs.")
-    ] = None,
+    ] = None
     equivalent: Annotated[
         float | None, typer.Option(min=0.0001, max=1, help="Also print those that show a loss to be smaller than this.")
-    ] = None,
+    ] = None
     pilot: Annotated[
         Path | None,
         typer.Option("--from", metavar="RUN", help="A finished run whose errors are used; else they are assumed."),
-    ] = None,
-    trust_plugins: Trust = False,
-    allow_env: AllowEnv = None,
-    store: StoreFolder = STORE,
-    runs: RunsFolder = RUNS,
-    as_json: AsJson = False,
-) -> None:
+    ] = None
+    store: StoreFolder = STORE
+    runs: RunsFolder = RUNS
+    as_json: AsJson = False
+
+
+@command_of(PlanOptions)
+def plan(given: PlanOptions) -> None:
     """Show a run's work that is left, and the loss that it can detect."""
     from ohr.cli.display.plans import read_design
     from ohr.cli.runs import open_run
     from ohr.runner import plan as study
-    from ohr.spec.read import read_spec
 
-    processes = workers or os.cpu_count() or 1
-    read = read_spec(spec, overrides or (), trust_plugins=trust_plugins, allow_env=allow_env or ())
-    made = study.plan(read, store, processes, limit)
-    planned = read_design(made.design, open_run(pilot, runs) if pilot else None, detect, equivalent)
-    if as_json:
+    processes = given.workers or os.cpu_count() or 1
+    spec = given.read()
+    made = study.plan(spec, given.store, processes, given.limit)
+    pilot = open_run(given.pilot, given.runs) if given.pilot else None
+    planned = read_design(made.design, pilot, given.detect, given.equivalent)
+    if given.as_json:
         say_json({**asdict(made), "detects": planned})
         return
-    _print(read, made, planned, processes)
+    _print(spec, made, planned, processes)
 
 
-def _print(read: "Spec", made: "Plan", planned: "Planned", processes: int) -> None:
+def _print(spec: "Spec", made: "Plan", planned: "Planned", processes: int) -> None:
     from ohr.cli.display.plans import print_costs, print_design
 
     stages = ", ".join(f"{count} {stage}" for stage, count in made.cells.items())
-    say(f"{read.name}: {sized(made.documents, made.documents_asked, made.questions)}")
+    say(f"{spec.name}: {sized(made.documents, made.documents_asked, made.questions)}")
     say(f"{counted(sum(made.cells.values()), 'cell')}: {stages}")
     say_table(
         ("step", "total", "in store", "left"),
         [(name, str(n.total), str(n.total - n.left), str(n.left)) for name, n in made.steps.items()],
     )
     say(_left(made, processes))
-    if read.prices:
-        print_costs(made.costs, read.currency)
+    if spec.prices:
+        print_costs(made.costs, spec.currency)
     print_design(planned)
     say_first("warnings:", made.warnings)
 

@@ -135,20 +135,36 @@ def _extra(about: About) -> str:
         return ""
     if not about.missing:
         return f"{about.extra} (installed)"
+    packages = _packages(about.extra)
+    if other := [f"{name} needs {packages[name]}" for name in about.missing if packages[name]]:
+        return f"{about.extra} (not for this Python: {', '.join(other)})"
     return f"{about.extra} (not installed: pip install 'ohr[{about.extra}]')"
 
 
 def _missing(extra: str) -> tuple[str, ...]:
     """Name the packages of an extra of ohr that are not installed."""
+    from ohr.keys import installed_version
+
+    return tuple(name for name in _packages(extra) if installed_version(name) is None)
+
+
+def _packages(extra: str) -> dict[str, str]:
+    """Return the packages of an extra of ohr and of those that it takes in, each with the Python that it needs."""
     import re
     from importlib.metadata import requires
 
-    from ohr.keys import installed_version
-
-    lines = (line.partition(";") for line in requires("ohr") or ())
-    wanted = rf"extra == ['\"]{re.escape(extra)}['\"]"
-    names = [re.split(r"[^\w.-]", requirement)[0] for requirement, _, marker in lines if re.search(wanted, marker)]
-    return tuple(name for name in names if installed_version(name) is None)
+    packages = dict[str, str]()
+    for requirement, _, marker in (line.partition(";") for line in requires("ohr") or ()):
+        if not re.search(rf"extra == ['\"]{re.sub('[-_.]+', '[-_.]', extra)}['\"]", marker):
+            continue
+        name, _, others = re.split(r"[^\w.\[,-]", requirement)[0].partition("[")
+        if name == "ohr":
+            for other in others.split(","):
+                packages |= _packages(other)
+        else:
+            python = re.search(r"python_version [<>=!]+ \S+", marker)
+            packages[name] = python[0] if python else ""
+    return packages
 
 
 def _row(parameter: Parameter) -> tuple[str, str, str, str, str]:

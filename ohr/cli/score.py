@@ -1,4 +1,4 @@
-"""`ohr score`: what somebody else's OCR results or answers are worth, beside published numbers."""
+"""`ohr score`: what somebody else's OCR results, answers or runs are worth, beside published numbers."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -10,10 +10,10 @@ import typer
 
 from ohr.cli.data import root_of
 from ohr.cli.display.answer_scores import print_answers, print_leaderboards, print_means
-from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_views
+from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_view, say_views
+from ohr.cli.display.judgment import grouping, say_pairs
 from ohr.cli.display.progress import bars
-from ohr.cli.options import RUNS, STORE, AnswerLayout, AsJson, RunsFolder, StoreFolder, Workers
-from ohr.cli.score_hits import hits
+from ohr.cli.options import RUNS, STORE, AnswerLayout, AsJson, Clusters, Force, RunsFolder, StoreFolder, Workers
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -146,9 +146,6 @@ def answers(
         raise typer.Exit(1)
 
 
-app.command()(hits)
-
-
 def benchmark_keys(
     kind: str | None,
     root: Path | None,
@@ -193,36 +190,36 @@ def _label(named: str | None, keys: Mapping[str, Any]) -> str:
     return "ohr score" if named else f"ohr score: no --benchmark is named, so {keys['kind']}"
 
 
-def _print_ocr(found: "OcrScore") -> None:
+def _print_ocr(score: "OcrScore") -> None:
     from ohr.report.headlines import METRICS
     from ohr.report.leaderboard.ocr_results import RATIOS
     from ohr.report.views.protocol import short_views
     from ohr.results.run import Run
 
-    say(f"{found.name}: {found.setting}")
-    say(f"benchmark {found.benchmark}, {counted(found.retrieval[found.truth]['domain']['all'].n, 'question')}")
-    names = [found.name, found.truth]
+    say(f"{score.name}: {score.setting}")
+    say(f"benchmark {score.benchmark}, {counted(score.retrieval[score.truth]['domain']['all'].n, 'question')}")
+    names = [score.name, score.truth]
     say_table(
         ("the text itself", *names),
         [
             (_WORDS.get(measure, measure), *(_plain(values[name].get(measure, nan)) for name in names))
-            for measures, values in ((_DOSES, found.doses), (RATIOS, found.ratios))
+            for measures, values in ((_DOSES, score.doses), (RATIOS, score.ratios))
             for measure in measures
         ],
     )
-    head = f"retrieval, {METRICS.get(found.metric, found.metric)} x 100 by {{}}"
-    means = {name: found.retrieval[name] for name in names}
-    print_means(means, found.macro, head, ("evidence_source", "domain"), "failed")
-    if not isnan(found.lost["mean"]):
-        low, high = (100 * found.lost[end] for end in ("low", "high"))
+    head = f"retrieval, {METRICS.get(score.metric, score.metric)} x 100 by {{}}"
+    means = {name: score.retrieval[name] for name in names}
+    print_means(means, score.macro, head, ("evidence_source", "domain"), "failed")
+    if not isnan(score.lost["mean"]):
+        low, high = (100 * score.lost[end] for end in ("low", "high"))
         interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
-        say(f"lost against {found.truth}: {100 * found.lost['mean']:.2f}{interval}")
-    say_views(short_views(Run(found.run)))
-    print_leaderboards(found.leaderboards)
-    say_first("warnings:", found.warnings)
-    said = f"failed items: {len(found.failures)} (questions that need them score 0)"
-    say_first(said, as_lines(found.failures))
-    say(str(found.run))
+        say(f"lost against {score.truth}: {100 * score.lost['mean']:.2f}{interval}")
+    say_views(short_views(Run(score.run)))
+    print_leaderboards(score.leaderboards)
+    say_first("warnings:", score.warnings)
+    said = f"failed items: {len(score.failures)} (questions that need them score 0)"
+    say_first(said, as_lines(score.failures))
+    say(str(score.run))
 
 
 _DOSES = ("edit_distance", "edit_distance_content", "r_noise", "r_noise_clean", "evidence_loss", "empty_pages")
@@ -241,3 +238,66 @@ _WORDS = {
 
 def _plain(value: float) -> str:
     return "" if isnan(value) else f"{value:.3g}"
+
+
+@app.command()
+def hits(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...",
+            help="`topic Q0 document rank score tag`, also .gz; a folder is one run, a file for each draw of noise.",
+            show_default=False,
+        ),
+    ],
+    qrels: Annotated[
+        Path, typer.Option(metavar="FILE", help="Judgments, as TREC or BEIR have them.", show_default=False)
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "--metric",
+            metavar="NAME",
+            help="As ir_measures has it; may be repeated.  [default: nDCG@10, R@100, RR]",
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Difference that matters; by default 0.02.")
+    ] = None,
+    clusters: Clusters = None,
+    per_topic: Annotated[
+        Path | None, typer.Option("--per-topic", metavar="FILE", help="Write the score of each topic as CSV.")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Score retrievers' runs, and compare each with the first, topic by topic.
+
+    A topic of the qrels that a run misses scores 0, as with trec_eval's option -c.
+    """
+    from ohr.report.comparison_report import plain
+    from ohr.report.views import hits as views
+    from ohr.results.derived.ranked_runs import compare_hits, read_hits
+    from ohr.results.folder.replace import refuse, written
+
+    if per_topic is not None:
+        refuse(per_topic, "--per-topic", force=force)
+    ranked = read_hits(runs, qrels, measure, clusters)
+    compared = compare_hits(ranked, margin) if len(runs) > 1 else None
+    if per_topic is not None:
+        with written(per_topic, "--per-topic", force=force) as new:
+            views.write_per_topic(ranked, new)
+    if as_json:
+        say_json({**views.plain(ranked), "comparison": plain(compared) if compared else None})
+        return
+    topics = grouping(len(ranked.topics), len(ranked.clusters.counts), ranked.cluster)
+    say(f"{counted(len(ranked.runs), 'run')}, {topics}")
+    say_first("notes:", ranked.notes, most=20)
+    say_view(views.means(ranked))
+    if compared is not None:
+        say()
+        say(f"A: {ranked.runs[0]}")
+        say(f"B: {ranked.runs[1] if len(runs) == 2 else 'each of the others'}")
+        say(f"margin {compared.margin:g}")
+        say_pairs(compared)

@@ -9,6 +9,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ohr import extras
 from ohr.errors import DataError
 from ohr.files.json_input import Number, lines, parse_json
 
@@ -119,8 +120,7 @@ def workbook_grids(path: Path, content: bytes) -> list[Grid]:
     Raises:
         DataError: it is no workbook, or a formula has no value.
     """
-    import openpyxl
-
+    openpyxl = extras.load("openpyxl", "spreadsheets")
     if content.startswith(_OLD_WORKBOOK):
         raise DataError(f"{path}: is a workbook of an old form, or has a password: save it as .xlsx or CSV")
     try:

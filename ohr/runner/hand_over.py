@@ -6,9 +6,6 @@ from pathlib import Path
 
 from ohr.contracts import Image, Page, PageId, System
 from ohr.dataset.inputs import limited, read_inputs
-from ohr.engine.executors.local import Local
-from ohr.engine.ledger import Ledger
-from ohr.engine.progress import Progress
 from ohr.engine.session import Session
 from ohr.errors import DataError, SpecError
 from ohr.files.handed_over import DIGEST, QUESTIONS, digest, plain
@@ -18,10 +15,10 @@ from ohr.graph.graph import BasePart
 from ohr.results.folder.replace import filled
 from ohr.runner.calibration.calibrate import calibrate
 from ohr.runner.preflight import check_stages
+from ohr.runner.run_options import RunOptions
 from ohr.spec.model import Spec
 from ohr.steps.documents.make_document import read_pages
 from ohr.steps.systems.given_documents import condition_name, hand_over
-from ohr.store import open_store
 
 _README = """# {name}
 
@@ -44,9 +41,7 @@ Files of RAGAS (`user_input`, `response`, `retrieved_contexts`), of DeepEval (`i
 """
 
 
-def hand_over_study(
-    spec: Spec, out: Path, *, store: str, workers: int | None, limit: int | None, force: bool, progress: Progress
-) -> list[Path]:
+def hand_over_study(spec: Spec, out: Path, options: RunOptions, *, force: bool) -> list[Path]:
     """Write a folder for each condition: documents, questions, and what to return; returns the folders.
 
     Args:
@@ -60,8 +55,8 @@ def hand_over_study(
     if system is None:
         raise SpecError(f"systems: none is of the kind files with this folder: add {{kind: files, folder: {out}}}")
     check_stages(spec, asks=False)
-    spec = limited(spec, limit)
-    session = Session(read_inputs(spec), open_store(store), Local(workers), Ledger(spec.max_failures), progress)
+    spec = limited(spec, options.limit)
+    session = options.session(spec, read_inputs(spec))
     with session.started(spec):
         keys = Keys(spec := calibrate(spec, session), session.inputs)
         graph = compile_graph(keys)

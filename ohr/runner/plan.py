@@ -13,7 +13,7 @@ from ohr.graph.cells import count, drawn_once, not_swapped, undosed, unreached
 from ohr.graph.compile import compile_graph
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.prices import Payee
-from ohr.runner.attribution.levels import with_trials
+from ohr.runner.attribution import with_trials
 from ohr.runner.calibration.calibrate import NotCalibrated, calibrate
 from ohr.runner.pace import recall
 from ohr.runner.plan_costs import Bill, PlannedCost

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ohr.dataset.inputs import limited, read_inputs
-from ohr.engine.executors.base import Executor
-from ohr.engine.executors.local import Local
 from ohr.engine.ledger import Ledger
-from ohr.engine.progress import Progress, Quiet
+from ohr.engine.progress import Progress
 from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.errors import Terminated
@@ -25,7 +23,7 @@ from ohr.messages.variables import Formatter, hidden
 from ohr.results.folder.run_folder import RunFolder, find_finished
 from ohr.results.folder.tags_and_prices import PriceList, write_prices
 from ohr.results.tables.read_table import read_rows
-from ohr.runner.attribution.levels import with_trials
+from ohr.runner.attribution import with_trials
 from ohr.runner.calibration.calibrate import calibrate
 from ohr.runner.events import EVENTS, EventLog
 from ohr.runner.fresh import asks_again, check_fresh, forget
@@ -33,11 +31,11 @@ from ohr.runner.manifest import begun, ended
 from ohr.runner.pace import remember
 from ohr.runner.preflight import check_stages
 from ohr.runner.preregistration import register
+from ohr.runner.run_options import RunOptions
 from ohr.runner.tabulate import Tabulator
 from ohr.spec.model import Spec
 from ohr.spec.servers import left_at_servers, sent_singly
 from ohr.steps.documents.render_page import RenderPage
-from ohr.store import open_store
 
 _log = logging.getLogger(__name__)
 LOG = "run.log"
@@ -56,28 +54,11 @@ class Finished:
     """That run was shown with other prices before."""
 
 
-def run(
-    spec: Spec,
-    *,
-    store: Path | str = ".ohr",
-    runs: Path | str = Path("runs"),
-    workers: int | None = None,
-    limit: int | None = None,
-    progress: Progress | None = None,
-    executor: Executor | None = None,
-    fresh: str | None = None,
-    verify: bool = False,
-) -> Finished:
+def run(spec: Spec, options: RunOptions | None = None, **named: Any) -> Finished:
     """Run the steps whose results the store lacks, score everything, and write the results.
 
     Args:
-        store: folder or fsspec URL of the store.
-        runs: folder under which the run gets a folder of its own.
-        workers: processes of the local executor; by default one per core.
-        limit: use only this many documents, instead of the spec's own limit.
-        executor: where steps run; by default processes on this machine.
-        fresh: a stage of `ohr.runner.fresh.STAGES` whose results are made again.
-        verify: read input files and models again, whose sizes and times are as they were.
+        named: options by name, in place of those in `options`, as in `run(spec, workers=4)`.
 
     Raises:
         SpecError: the spec cannot be run as it is (a language nobody reads, nothing left to ask).
@@ -85,39 +66,40 @@ def run(
         StoreError: the store cannot be read or written.
         TooManyFailures: more items failed than the spec allows.
     """
-    if fresh:
-        check_fresh(fresh)
+    options = replace(options or RunOptions(), **named)
+    if options.fresh:
+        check_fresh(options.fresh)
     check_stages(spec)
-    spec, runs = limited(spec, limit), Path(runs)
-    ledger = Ledger(spec.max_failures)
-    with remembered(Path(store), verify=verify):
+    spec, runs = limited(spec, options.limit), Path(options.runs)
+    with remembered(Path(options.store), verify=options.verify):
         keys = Keys(spec, read_inputs(spec))
-        known = None if fresh else find_finished(runs, spec.name, keys.run)
+        known = None if options.fresh else find_finished(runs, spec.name, keys.run)
         prices = PriceList(spec.prices, spec.currency)
         if known:
-            return Finished(known, ledger, fresh=False, repriced=write_prices(known, prices))
-        opened = open_store(store)
-        folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, store))
-        with _recorded(folder, progress or Quiet()) as events:
-            session = Session(keys.inputs, opened, executor or Local(workers), ledger, events)
+            return Finished(known, Ledger(spec.max_failures), fresh=False, repriced=write_prices(known, prices))
+        session = options.session(spec, keys.inputs)
+        ledger = session.ledger
+        folder = RunFolder.start(runs, spec.name, keys.run, begun(keys, options.store))
+        with _recorded(folder, session.progress) as events:
+            session = replace(session, progress=events)
             ledger.listen(lambda failure: events.write("failure", **failure.as_row()))
             for line in keys.inputs.warnings:
                 _log.info("warning: %s", line)
             with session.started(spec):
-                _study(session, keys, folder, fresh)
+                _study(session, keys, folder, options.fresh)
             write_prices(folder.path, prices)
             _log.info("finished: %d failed", len(ledger.failures))
             return Finished(folder.path, ledger)
 
 
-def calibrated(spec: Spec, *, store: Path | str, workers: int | None, limit: int | None, progress: Progress) -> Spec:
+def calibrated(spec: Spec, options: RunOptions) -> Spec:
     """Return a spec in which every level with a target has its strength; measures only what the store lacks.
 
     Raises: as `run`, and SpecError for a target that cannot be reached.
     """
     check_stages(spec)
-    spec = limited(spec, limit)
-    session = Session(read_inputs(spec), open_store(store), Local(workers), Ledger(spec.max_failures), progress)
+    spec = limited(spec, options.limit)
+    session = options.session(spec, read_inputs(spec))
     with session.started(spec):
         return calibrate(spec, session)
 

@@ -1,42 +1,107 @@
 """Tables: writes the rows of a knowledge base or a cell when its steps are settled."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import nan
+from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Completion
+from ohr.contracts import ABSENT, Completion, Page, PageId, Question
 from ohr.contracts.system import SPLIT
+from ohr.dataset.misplaced_evidence import sentence
+from ohr.engine.scheduler import Scheduler
+from ohr.engine.session import Session
+from ohr.graph.cache_keys import Keys
 from ohr.graph.cells import Cell
 from ohr.graph.compile import reference_base
 from ohr.graph.graph import BasePart, Batch, CellPart
 from ohr.messages.wording import counted, named
-from ohr.metrics.question_scores import constant_scores
+from ohr.metrics.dose import DAMAGED, QuestionDose
+from ohr.metrics.question_scores import about_same_pages, constant_scores
 from ohr.metrics.rankings import SHOWN_METRICS
-from ohr.metrics.scores import Scores, with_failures
+from ohr.metrics.scores import Scores, failed_questions, kb_scores, with_failures
 from ohr.noise_files.page_statistics import write_statistics
 from ohr.results.derived import decomposition
 from ohr.results.derived.derive import derive
-from ohr.runner.attribution import costs
+from ohr.results.derived.dose_rows import Counts
+from ohr.results.tables.schema import MEASURED
+from ohr.results.tables.table_files import Tables
+from ohr.runner import attribution
 from ohr.runner.columns import (
     Judgement,
     answer_columns,
+    edit_columns,
     failure_columns,
     hit_columns,
     joined_replies,
     judgement_columns,
+    page_columns,
+    page_sources,
+    question_columns,
+    reading_columns,
+    score_columns,
     step_columns,
+    swap_columns,
+    text_columns,
+    treatment_columns,
 )
-from ohr.runner.kb_tables import KnowledgeBaseTables
 from ohr.runner.usage import note_answers
-from ohr.spec.model import Named
-from ohr.spec.payees import judging
+from ohr.spec.model import KnowledgeBase, Named
+from ohr.spec.payees import correcting, judging, reading
 from ohr.steps.answers.generate import Answered, as_answered
-from ohr.steps.answers.judge_prompts import Judge
+from ohr.steps.answers.judge_prompts import Judge, reply_keys
 from ohr.steps.answers.scoring import read_scores
+from ohr.steps.documents.damage import read_damage
+from ohr.steps.documents.read_pages import as_recognition, warnings_of
 from ohr.steps.retrieval.retrieve import read_hits, read_value
 
+_MOST_STATED = 1.5
+"""Seconds that a system states, of those that its questions took: parts that run side by side may be more than all."""
+_FAILED = Answered(Completion("", finish="error", error="failed: see the table of failures"), "")
+_AT_ONCE = 64
+"""Documents that are read at once: few enough to hold, enough to save round trips to a remote store."""
 
-class Tabulator(KnowledgeBaseTables):
-    """Writes the tables of a run into its folder; attribution's levels and swapped texts have tables of their own."""
+
+@dataclass
+class _Sums:
+    """Sums over the documents of a knowledge base."""
+
+    doses: dict[str, QuestionDose] = field(default_factory=dict)
+    asked: list[Page] = field(default_factory=list)
+    """Those that a question is about, without their text."""
+    edits: int = 0
+    aimed: int = 0
+    whole: int = 0
+    failed: int = 0
+
+
+class Tabulator:
+    """Writes the tables of a run into its folder; attribution's levels and swapped texts have tables of their own.
+
+    Args:
+        trials: attribution's levels, by the name of the knowledge base, which have tables of their own.
+    """
+
+    def __init__(
+        self, session: Session, keys: Keys, scheduler: Scheduler, folder: Path, trials: Mapping[str, attribution.Trial]
+    ) -> None:
+        self.keys, self.inputs, self.store = keys, keys.inputs, session.store
+        self.scheduler, self.ledger, self.folder, self.trials = scheduler, session.ledger, folder, trials
+        further = (*(attribution.MEASURED if trials else ()), *(decomposition.MEASURED if keys.spec.decompose else ()))
+        judged = ("judgements",) if keys.judges or keys.page_judges else ()
+        steps = ("steps",) if keys.spec.whole else ()
+        repairs = ("treatments",) if any(base.repairs for base in keys.spec.knowledge_bases) else ()
+        self.tables = Tables(folder, (*MEASURED, *further, *judged, *steps, *repairs))
+        self.tables.append("questions", question_columns(self.inputs.questions, self.inputs.without_text))
+        self.counts: dict[str, Counts] = {}
+        self._sources = page_sources(self.inputs.questions)
+        self.failed: dict[str, set[str]] = {}
+        self._misplaced: int | None = None
+        self.versions = defaultdict[str, set[str]](set)
+        """The versions that systems reported, by the system's name."""
+        self.stated = defaultdict[tuple[str, str], float](float)
+        """Sums of the seconds of systems and of the parts that they state, by the system's name and the column."""
 
     def in_order(self, parts: Sequence[BasePart | CellPart]) -> list[BasePart | CellPart]:
         """Sort parts as the tables list them: knowledge bases and searches, then each generator, then each agent."""
@@ -62,6 +127,123 @@ class Tabulator(KnowledgeBaseTables):
         else:
             self.retrieval(part)
 
+    def base(self, part: BasePart) -> None:
+        """Write the texts, pages, edits and evidence scores of a knowledge base."""
+        base, sums = part.base, _Sums()
+        for documents, damages in zip(_slices(part.documents), _slices(part.damage or part.documents), strict=True):
+            texts = self.scheduler.read(documents)
+            lost = self.scheduler.read(damages) if part.damage else {}
+            self._texts(base, [texts[name] for name in documents if name in texts], sums)
+            there = [damage for name, damage in zip(documents, damages, strict=True) if name in texts]
+            self._pages(base, [lost[damage] for damage in there if damage in lost], sums)
+        if base.name not in self.trials:
+            self._readings(part)
+            self._corrections(part)
+            if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
+                self.ledger.usage.add_recorded(reading(base), sums.whole)
+        questions = self.inputs.questions
+        if self._misplaced is None and sums.doses:
+            self._misplaced = sum(dose.lcs_gt <= DAMAGED for dose in sums.doses.values())
+            if self._misplaced:
+                self.ledger.warn(sentence(self._misplaced))
+        # without any ground truth its text is read by nobody, so no page of it is lost
+        unread = self.inputs.is_bare and base.ocr.kind == "ground_truth"
+        self.failed[base.name] = set() if unread else failed_questions(questions, [*sums.asked, *self._left_out(base)])
+        cell, scores = Cell("page", base), kb_scores(questions, sums.doses, self.failed[base.name])
+        self._add_pages(cell, part, scores)
+        self.add_scores(cell, range(len(questions)), scores)
+        self.counts[base.name] = Counts(sums.edits, sums.aimed, sums.failed)
+
+    def _left_out(self, base: KnowledgeBase) -> list[Page]:
+        """Return the pages that noise has left out, and warn of documents without any: nothing of it failed."""
+        placed = {each: self.keys.placed(base, each) for each in self.inputs.documents if base.orders}
+        if empty := sum(not pages for pages in placed.values()):
+            self.ledger.warn(f"{base.name}: no page is left of {empty} of {counted(len(placed), 'document')}")
+        numbers = {each: {page.number for page in pages} for each, pages in placed.items()}
+        return [
+            Page(each.name, index, "") for each in placed for index in range(each.pages) if index not in numbers[each]
+        ]
+
+    def _add_pages(self, cell: Cell, part: BasePart, scores: Scores) -> None:
+        """Add the scores of pages to those of a knowledge base, and write what judges replied."""
+        merged, judgements = _page_scores(part, self.scheduler, self.keys, self.failed[part.base.name])
+        self.fail(cell, merged)
+        scores.values |= merged.values
+        scores.failed |= merged.failed
+        for judge in self.keys.page_judges if part.base.name not in self.trials else ():
+            columns = judgement_columns(cell, judge.name, judge.metric, judgements[judge.name])
+            self.tables.append("judgements", columns)
+
+    def _texts(self, base: KnowledgeBase, documents: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
+        """Write the texts and edits of some documents."""
+        pages = [Page(**page) for document in documents for page in document["pages"]]
+        asked = (page for page in pages if (page.document, page.index) in self._sources)
+        sums.asked += [replace(page, text="") for page in asked]
+        sums.edits += sum(len(edits) for document in documents for edits in document["edits"])
+        sums.aimed += sum(document["aimed"] for document in documents)
+        failed = sum(page.error is not None for page in pages)
+        sums.failed += failed
+        sums.whole += len(pages) - failed
+        if base.name not in self.trials:
+            self.tables.append("texts", text_columns(base, pages))
+            self.tables.append("edits", edit_columns(base, _edits(documents)))
+            if base.repairs:
+                every = [record for document in documents for record in document.get("treated", ())]
+                records = [((record["document"], record["page"]), record) for record in every]
+                self.tables.append("treatments", treatment_columns(base, records))
+        if not base.ocr.reads_images and base.ocr.kind != "ground_truth":
+            for page in pages:  # a page that an engine failed on is listed by the step that read it
+                if page.error is not None:
+                    record = self.ledger.lack if page.error.endswith(ABSENT) else self.ledger.fail
+                    record("ocr", f"{base.name}: {page.document} page {page.index + 1}", page.error)
+
+    def _readings(self, part: BasePart) -> None:
+        """Write what the engine reported of each page, and warn of pages that were cut or ran in a loop."""
+        ends, readers = Counter[str](), Counter[str]()
+        for names in _slices([name for name, pages in part.pages.items() if pages]):
+            places = {key: (name, index) for name in names for index, key in enumerate(part.pages[name])}
+            values = self.scheduler.read(places)
+            self.ledger.usage.add(reading(part.base), values)
+            read = [(places[key], as_recognition(value)) for key, value in values.items()]
+            ends.update(reading.finish for _, reading in read)
+            readers.update(reading.reader for _, reading in read if reading.reader)
+            self.tables.append("readings", reading_columns(part.base, read))
+            if part.base.repairs:
+                records = [(places[key], each) for key, value in values.items() for each in value.get("treated", ())]
+                self.tables.append("treatments", treatment_columns(part.base, records))
+        for line in warnings_of(ends, readers):
+            self.ledger.warn(f"{part.base.name}: {line}")
+
+    def _corrections(self, part: BasePart) -> None:
+        """Count the replies of models that correct pages."""
+        asked = self.scheduler.read(part.asked)
+        for key, names in asked.items():
+            payee = correcting(part.base, part.asked[key])
+            self.ledger.usage.add(payee, self.scheduler.read(names.values()))
+
+    def _pages(self, base: KnowledgeBase, lost: Sequence[Mapping[str, Any]], sums: _Sums) -> None:
+        """Write what was measured of the pages of some documents."""
+        damages = [read_damage(value) for value in lost]
+        for damage in damages:
+            sums.doses |= damage.questions
+        table = "attribution_pages" if base.name in self.trials else "pages"
+        pages = [page for damage in damages for page in damage.pages]
+        self.tables.append(table, page_columns(base, pages, self._sources))
+
+    def fail(self, cell: Cell, scores: Scores) -> None:
+        """List the metrics that failed."""
+        for failure in scores.failures:
+            self.ledger.fail("metric", f"{cell.label}: {failure.metric} of {failure.question}", failure.reason)
+
+    def add_scores(self, cell: Cell, places: Sequence[int], scores: Scores) -> None:
+        """Write the scores of some questions, by their places in `Inputs.questions`."""
+        questions = [self.inputs.questions[place] for place in places]
+        if cell.swap:
+            self.tables.append("swap_scores", swap_columns(cell, questions, scores))
+            return
+        table = "attribution_scores" if cell.base.name in self.trials else "scores"
+        self.tables.append(table, score_columns(cell, questions, scores))
+
     def retrieval(self, part: CellPart) -> None:
         """Write the hits and retrieval scores of a cell."""
         cell = part.cell
@@ -79,8 +261,8 @@ class Tabulator(KnowledgeBaseTables):
         """Write the hits of a batch, and its warnings."""
         searching = cell.retriever or cell.agent
         assert batch.hits is not None and searching is not None
-        kept = self.scheduler.read([batch.hits])
-        hits, warnings = read_value(kept[batch.hits]) if kept else read_hits(self.store, None, batch.hits)
+        stored = self.scheduler.read([batch.hits])
+        hits, warnings = read_value(stored[batch.hits]) if stored else read_hits(self.store, None, batch.hits)
         for warning in warnings:
             self.ledger.warn(f"{searching.name} on {cell.base.name}{batch.scope and f', {batch.scope}'}: {warning}")
         if cell.base.name not in self.trials:
@@ -96,16 +278,16 @@ class Tabulator(KnowledgeBaseTables):
         answers = batch.episodes
         if batch.prompts:
             answers = self.scheduler.read([batch.prompts.key]).get(batch.prompts.key, {})
-        found = self.scheduler.read(answers.values())
-        note_answers(self.ledger.usage, cell, found)
+        got = self.scheduler.read(answers.values())
+        note_answers(self.ledger.usage, cell, got)
         if shown := cell.base.name not in self.trials and not cell.swap:
             protocol = self.keys.spec.benchmark.scoring
-            given = {q: as_answered(found[name], protocol) if name in found else _FAILED for q, name in answers.items()}
+            given = {q: as_answered(got[name], protocol) if name in got else _FAILED for q, name in answers.items()}
             self.tables.append("answers", answer_columns(cell, given))
             if cell.agent is not None:
-                self._steps(cell, {q: found[name] for q, name in answers.items() if name in found})
+                self._steps(cell, {q: got[name] for q, name in answers.items() if name in got})
             elif cell.generator:
-                self.ledger.replied(cell.generator.name, {name: each["finish"] for name, each in found.items()})
+                self.ledger.replied(cell.generator.name, {name: each["finish"] for name, each in got.items()})
         scored = self._batch(cell, batch, batch.scores, (*self.keys.answer_metrics, *self.keys.rules.facts))
         judged = self.scheduler.read([batch.judged]).get(batch.judged, {}) if batch.judged else {}
         for judge in self.keys.judges if judged else ():
@@ -177,15 +359,15 @@ class Tabulator(KnowledgeBaseTables):
         self.add_scores(cell, range(len(self.inputs.questions)), scores)
 
     def _batch(self, cell: Cell, batch: Batch, scores: str, metrics: Sequence[str]) -> Scores:
-        kept = self.scheduler.read([scores]).get(scores)
-        found = read_scores(kept, metrics, len(batch.questions))
+        stored = self.scheduler.read([scores]).get(scores)
+        scored = read_scores(stored, metrics, len(batch.questions))
         questions = [self.inputs.questions[place] for place in batch.questions]
         bases = (cell.base, cell.swap.clean) if cell.swap else (cell.base,)
         failed = {question for base in bases for question in self.failed.get(base.name, ())}
-        found = with_failures(found.only(metrics), questions, failed)
-        self.fail(cell, found)
-        self.add_scores(cell, batch.questions, found)
-        return found
+        scored = with_failures(scored.only(metrics), questions, failed)
+        self.fail(cell, scored)
+        self.add_scores(cell, batch.questions, scored)
+        return scored
 
     def close(self) -> None:
         """Finish the tables, and make those that follow from them: doses, means, costs, losses by stage."""
@@ -202,11 +384,80 @@ class Tabulator(KnowledgeBaseTables):
             self.ledger.fail("aggregate", *fault.split(": ", 1))
         if self.trials:
             levels = {base.condition: base for base in self.keys.spec.knowledge_bases}
-            costs.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)
+            attribution.derive(self.folder, self.keys.spec, levels, self.trials, self.counts)
         if self.keys.spec.decompose:
             decomposition.derive(self.folder)
 
 
-_MOST_STATED = 1.5
-"""Seconds that a system states, of those that its questions took: parts that run side by side may be more than all."""
-_FAILED = Answered(Completion("", finish="error", error="failed: see the table of failures"), "")
+def _page_scores(
+    part: BasePart, scheduler: Scheduler, keys: Keys, failed: Collection[str]
+) -> tuple[Scores, dict[str, list[Judgement]]]:
+    """Gather the scores of the questions by the text of their pages, and the judges' replies.
+
+    Args:
+        failed: ids of questions that need a page that failed.
+
+    Returns:
+        the scores of all questions, in their order, nan where a question is about no page; and replies by judge.
+    """
+    inputs, merged = keys.inputs, Scores()
+    values: dict[str, dict[str, float]] = {}
+    lost: dict[str, set[str]] = {}
+    judgements: dict[str, list[Judgement]] = {judge.name: [] for judge in keys.page_judges}
+    for names in _slices(list(part.scores)):
+        scored = scheduler.read([part.scores[name] for name in names])
+        judged = scheduler.read([part.judged[name] for name in names if name in part.judged])
+        replies = scheduler.read({key for about in judged.values() for key in reply_keys(about)})
+        for judge in keys.page_judges:
+            mine = {key for about in judged.values() for names in about.get(judge.name, {}).values() for key in names}
+            found = {key: replies[key] for key in mine if key in replies}
+            scheduler.ledger.usage.add(judging(Named(judge.name, judge.metric)), found)
+        for name in names:
+            asked = inputs.about[name]
+            scores = read_scores(
+                scored.get(part.scores[name]), [*keys.rules.page_metrics, *keys.rules.facts], len(asked)
+            )
+            for judge, about in judged.get(part.judged.get(name, ""), {}).items():
+                judgements[judge] += _judgements(judge, about, replies, asked, scores)
+            scores = with_failures(scores, asked, failed)
+            merged.failures += scores.failures
+            for metric, column in scores.values.items():
+                ids = [question.id for question in asked]
+                values.setdefault(metric, {}).update(zip(ids, column, strict=True))
+                flags = zip(ids, scores.failed[metric], strict=True)
+                lost.setdefault(metric, set()).update(question for question, is_lost in flags if is_lost)
+    for metric, known in values.items():
+        merged.values[metric] = [known.get(question.id, nan) for question in inputs.questions]
+        merged.failed[metric] = [question.id in lost[metric] for question in inputs.questions]
+    return merged, judgements
+
+
+def _judgements(
+    judge: str,
+    about: Mapping[str, Sequence[str]],
+    replies: Mapping[str, Mapping[str, str]],
+    questions: Sequence[Question],
+    scores: Scores,
+) -> Iterator[Judgement]:
+    """Yield a judge's replies about the pages of one document; a reply is about several questions of the same pages."""
+    given = dict(zip((question.id for question in questions), scores.values[judge], strict=True))
+    reasons = {failure.question: failure.reason for failure in scores.failures if failure.metric == judge}
+    for same in about_same_pages(questions):
+        for name in about.get(same[0].id, ()):
+            reply = replies.get(name)
+            text = None if reply is None else reply["text"]
+            yield from (Judgement(q.id, text, reasons.get(q.id), given[q.id]) for q in same)
+
+
+def _slices(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield keys of documents, as many as are read at once."""
+    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
+
+
+def _edits(documents: Iterable[Mapping[str, Any]]) -> dict[PageId, Counter[str]]:
+    """Count the edits of some documents by page and rule."""
+    return {
+        (page["document"], page["index"]): Counter(edit["rule"] for edit in edits)
+        for document in documents
+        for page, edits in zip(document["pages"], document["edits"], strict=True)
+    }

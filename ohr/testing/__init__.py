@@ -6,18 +6,16 @@
 Each raises one AssertionError with a line for each fault. No test framework is needed.
 """
 
-from ohr.testing.agents import PlainDesk, found, play
+from ohr.testing.agents import PlainDesk, check_agent, found, play
 from ohr.testing.answers import check_generator, check_metric, prompts
 from ohr.testing.benchmark import check_benchmark
 from ohr.testing.formats import check_ocr_format
-from ohr.testing.indexed import Indexed, indexed
 from ohr.testing.noise import check_image_noise, check_text_noise, odd_images
 from ohr.testing.ocr import check_ocr
-from ohr.testing.passages import check_chunker, check_retriever
+from ohr.testing.passages import Indexed, check_chunker, check_retriever, indexed
 from ohr.testing.scripted import Scripted
 from ohr.testing.stage import RATES, TEXTS, check_stage
 from ohr.testing.systems import check_system
-from ohr.testing.trajectories import check_agent
 from ohr.testing.treatments import check_treatment
 
 __all__ = [

@@ -106,10 +106,14 @@ def test_a_package_that_exports_a_module_which_imports_the_package_is_a_circle(t
     ]
 
 
-def test_imports_for_type_checkers_make_no_circle(tmp_path):
+def test_imports_for_type_checkers_make_a_circle_those_of_the_root_apart(tmp_path):
     checked = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ohr.graph import a"
-    write(tmp_path, {"ohr/graph/a.py": "from ohr.store import b", "ohr/store/b.py": checked})
-    assert layers.faults(tmp_path, {}) == []
+    write(tmp_path, {"ohr/graph/a.py": "from ohr.store import b\nfrom ohr import c", "ohr/store/b.py": checked})
+    write(tmp_path, {"ohr/__init__.py": checked})
+    assert layers.faults(tmp_path, {}) == [
+        "ohr/graph/a.py:1: imports run in a circle: ohr.graph -> ohr.store -> ohr.graph (ohr/graph/a.py:1, "
+        "ohr/store/b.py:3)"
+    ]
 
 
 def test_an_exception_whose_import_is_gone_is_reported(tmp_path):

@@ -33,7 +33,7 @@ def test_tables_of_the_report_are_written_one_below_the_other(ohr_here):
         ([], "name what to write: --latex, --markdown or --csv FILE, --mlflow URI, --texts, --trec or --answers DIR"),
         (["--latex", "--csv"], "the option before --csv needs a file"),
         (["--csv", "-", "--latex", "-"], "only one table can be printed"),
-        (["--latex", "table.tex", "--table", "losses"], "--table: Choose one of: hypotheses, cost, curves,"),
+        (["--latex", "table.tex", "--table", "losses"], "--table: Choose one of: hypotheses, cost, repairs, curves,"),
         (["--latex", "table.tex", "--table", "effort"], "has no table 'effort'"),
         (["--latex", "table.tex", "--table", "cost", "--by", "domain"], "leave out --values, --metric, --by and"),
         (["--latex", "table.tex", "--metric", "rouge"], "has no metric 'rouge'"),

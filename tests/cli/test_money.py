@@ -11,27 +11,14 @@ from ohr.report.loaded_run import load_run
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 
-from .conftest import SPEC, command
-
 PRICES = ("--set", "prices={extractive: {in: 100, out: 1000}}", "--set", "currency=EUR")
 QUIET = ("--executor", "inline", "--no-figures", "--no-report")
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory) -> Path:
-    """A folder in which `small.yaml` was run once, without prices."""
-    place = tmp_path_factory.mktemp("asked")
-    (place / "small.yaml").write_text(SPEC)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(place)
-        command("run", "small.yaml", *QUIET)
-    return place
-
-
 @pytest.fixture
-def copied(asked, home) -> Path:
-    """A copy of it, to change."""
-    shutil.copytree(asked, home, dirs_exist_ok=True)
+def copied(finished, home) -> Path:
+    """A copy of the folder in which `small.yaml` was run once, without prices."""
+    shutil.copytree(finished[0], home, dirs_exist_ok=True)
     return home
 
 
@@ -97,8 +84,8 @@ def test_the_money_of_a_question_is_that_of_its_tokens(copied, ohr):
     assert cost["per_point"] is None
 
 
-def test_the_whole_study_counts_each_reply_once(asked):
-    manifest = Run(folder_of(asked)).manifest
+def test_the_whole_study_counts_each_reply_once(there):
+    manifest = Run(folder_of(there)).manifest
     answers, references = manifest["usage"]
     assert (answers["use"], references["use"]) == ("answers", "references")
     sums = {name: answers[name] + references[name] for name in ("count", "new", "tokens_in", "tokens_out")}

@@ -38,6 +38,33 @@ def test_a_plugin_whose_library_is_missing_is_listed_and_says_so(ohr, monkeypatc
     assert line.endswith("dense (not installed: pip install 'ohr[dense]')")
 
 
+@pytest.mark.parametrize(
+    ("requirements", "ending"),
+    [
+        (['no-such-library-ohr==1; extra == "pp-structure"'], "(not installed: pip install 'ohr[pp_structure]')"),
+        (
+            [
+                'ohr[a.b,ocr]; extra == "pp-structure"',
+                'no-such-library-ohr>=1; extra == "a-b"',
+                'numpy; extra == "ocr"',
+            ],
+            "(not installed: pip install 'ohr[pp_structure]')",
+        ),
+        (
+            ['no-such-library-ohr==1; python_version < "3.10" and extra == "pp-structure"'],
+            '(not for this Python: no-such-library-ohr needs python_version < "3.10")',
+        ),
+        (['numpy>=1; python_version < "4" and extra == "pp-structure"'], "pp_structure (installed)"),
+    ],
+)
+def test_an_extra_is_read_with_those_that_it_takes_in_and_the_python_that_it_needs(
+    ohr, monkeypatch, requirements, ending
+):
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: requirements)
+    (line,) = [line for line in ohr("plugins", "ocr").stdout.splitlines() if line.split()[1] == "pp_structure"]
+    assert line.endswith(ending)
+
+
 def test_an_unknown_family(ohr):
     result = ohr("plugins", "retreivers")
     assert result.exit_code == 2

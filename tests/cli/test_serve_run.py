@@ -44,38 +44,31 @@ retrievers:
 generators:
   - {kind: extractive}
   - {name: again, kind: extractive}
+evaluate: [retrieval, overall]
 """
 CHOICE = ("--chunker", "tokens-128", "--retriever", "bm25", "--generator", "again")
 
 
-@pytest.fixture
-def served(monkeypatch):
+@contextmanager
+def served(*words, **headers):
     """Serve as `ohr serve` does, in a thread; gives a client."""
-
-    @contextmanager
-    def serve(*words, **headers):
-        address = []
-        clients = []
-
-        @contextmanager
-        def client(server):
-            with serving(server), httpx.Client(base_url=address[0], headers=headers, timeout=30) as opened:
-                yield opened
-
-        monkeypatch.setattr(serving_http, "serve_until_interrupted", clients.append)
-        monkeypatch.setattr(command_module, "say", lambda text: address.append(text.removesuffix("/retrieval")))
+    servers, address = [], []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serving_http, "serve_until_interrupted", servers.append)
+        patch.setattr(command_module, "say", lambda text: address.append(text.removesuffix("/retrieval")))
         done = command("serve", *words, "--port", 0)
-        assert done.exit_code == 0, done.output
-        with client(clients[0]) as opened:
+    assert done.exit_code == 0, done.output
+    with serving(servers[0]), httpx.Client(base_url=address[0], headers=headers, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client(finished):
+    """A client of the run of `small.yaml`; tests leave its headers as they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(finished[0])
+        with served("small", "--condition", CONDITION) as opened:
             yield opened
-
-    return serve
-
-
-@pytest.fixture
-def client(there, served):
-    with served("small", "--condition", CONDITION) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +116,7 @@ def records(reply):
 
 
 @pytest.mark.parametrize("condition", ["ground_truth", CONDITION])
-def test_the_runs_own_questions_have_its_hits_and_answers(there, served, condition):
+def test_the_runs_own_questions_have_its_hits_and_answers(there, condition):
     asked = stored(there, kb=condition, generator="extractive")
     assert len(asked) == 10
     with served("small", "--condition", condition) as client:
@@ -133,7 +126,7 @@ def test_the_runs_own_questions_have_its_hits_and_answers(there, served, conditi
 
 
 @pytest.mark.parametrize(("condition", "draw"), [("semantic", "semantic#0"), ("semantic#1", "semantic#1")])
-def test_each_domain_has_an_index_of_its_own_and_each_draw_its_texts(several, served, monkeypatch, condition, draw):
+def test_each_domain_has_an_index_of_its_own_and_each_draw_its_texts(several, monkeypatch, condition, draw):
     monkeypatch.chdir(several)
     asked = stored(several, kb=draw, chunker="tokens-128", retriever="bm25", generator="again")
     with served("several", "--condition", condition, *CHOICE) as client:
@@ -144,7 +137,7 @@ def test_each_domain_has_an_index_of_its_own_and_each_draw_its_texts(several, se
             assert chat(client, question, f"{condition}/{domain}").json()["choices"][0]["message"]["content"] == answer
 
 
-def test_a_retriever_that_knows_the_truth_has_it_for_the_runs_questions_only(several, served, monkeypatch):
+def test_a_retriever_that_knows_the_truth_has_it_for_the_runs_questions_only(several, monkeypatch):
     monkeypatch.chdir(several)
     words = (*CHOICE[:2], "--retriever", "oracle", *CHOICE[4:])
     asked = stored(several, kb="semantic#0", chunker="tokens-128", retriever="oracle", generator="again")
@@ -369,7 +362,7 @@ def test_health_names_the_run_and_what_it_serves(client):
     assert client.head("/health").status_code == 200
 
 
-def test_a_model_is_found_by_its_name_in_any_spelling(several, served, monkeypatch):
+def test_a_model_is_found_by_its_name_in_any_spelling(several, monkeypatch):
     monkeypatch.chdir(several)
     with served("several", "--condition", "semantic#1", *CHOICE) as client:
         (law,) = [model for model in client.get("/v1/models").json()["data"] if model["id"] == "semantic#1/law"]
@@ -394,7 +387,7 @@ WANTED = {
 }
 
 
-def test_pages_of_named_origins_may_ask_and_no_others(there, served):
+def test_pages_of_named_origins_may_ask_and_no_others(there):
     words = ("--cors-origin", OURS, "--cors-origin", "http://localhost:3000")
     with served("small", "--condition", CONDITION, *words) as client:
         for origin in (OURS, "http://localhost:3000"):
@@ -420,7 +413,7 @@ def test_pages_of_named_origins_may_ask_and_no_others(there, served):
             assert client.request(verb, "/health", headers={"Host": "evil.example"}).status_code == 403
 
 
-def test_pages_of_all_origins_may_ask_with_the_token_alone(there, served, monkeypatch):
+def test_pages_of_all_origins_may_ask_with_the_token_alone(there, monkeypatch):
     monkeypatch.setenv("OHR_TOKEN", "correct horse")
     words = ("small", "--condition", CONDITION, "--token", "OHR_TOKEN", "--cors-origin", "*")
     with served(*words, Origin=OURS) as client:
@@ -447,7 +440,7 @@ def test_what_is_no_origin_is_refused(ohr_here, origin, said):
     assert said in " ".join(refused.stderr.replace("│", " ").split())
 
 
-def test_a_token_is_asked_of_every_request_and_never_shown(there, served, monkeypatch, capfd):
+def test_a_token_is_asked_of_every_request_and_never_shown(there, monkeypatch, capfd):
     secret = "correct hörse battery staple"
     monkeypatch.setenv("OHR_TOKEN", secret)
     words = ("small", "--condition", CONDITION, "--host", "0.0.0.0", "--token", "OHR_TOKEN")
@@ -512,7 +505,7 @@ def test_a_port_that_is_taken_is_named(ohr_here):
     assert "is taken: choose another with --port, or 0 for a free one" in refused.stderr
 
 
-def test_a_run_without_a_generator_serves_its_hits_only(ohr, home, served):
+def test_a_run_without_a_generator_serves_its_hits_only(ohr, home):
     spec = SPEC.replace("generators:\n  - {kind: extractive}\n", "evaluate: [retrieval]\n")
     (home / "small.yaml").write_text(spec)
     assert ohr("run", "small.yaml", "--no-figures", "--no-report", "--executor", "inline").exit_code == 0
@@ -533,9 +526,7 @@ def test_a_run_without_a_retriever_has_nothing_to_serve(ohr, home):
 
 
 @pytest.mark.acceptance
-def test_a_generator_that_sees_pages_is_asked_as_in_the_run_and_its_fault_is_named(
-    ohr, home, served, chat_server, monkeypatch
-):
+def test_a_generator_that_sees_pages_is_asked_as_in_the_run_and_its_fault_is_named(ohr, home, chat_server, monkeypatch):
     key = "sk-0123456789abcdef"
     monkeypatch.setenv("TEST_API_KEY", key)
     server = f"base_url: {chat_server.url}, model: any, api_key_env: TEST_API_KEY, retries: 0"
@@ -556,7 +547,7 @@ def test_a_generator_that_sees_pages_is_asked_as_in_the_run_and_its_fault_is_nam
     assert key not in failed.text
 
 
-def test_an_index_that_is_gone_comes_back_as_the_message_says(finished, tmp_path, monkeypatch, served):
+def test_an_index_that_is_gone_comes_back_as_the_message_says(finished, tmp_path, monkeypatch):
     shutil.copytree(finished[0], tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
     shutil.rmtree(".ohr")

@@ -13,7 +13,7 @@ from ohr.errors import SpecError
 from ohr.noise.formatting import Formatting
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.results.run import Run
-from ohr.runner.attribution.levels import coalitions, orders, weights
+from ohr.runner.attribution import coalitions, orders, weights
 from ohr.runner.plan import plan
 from ohr.spec.model import KnowledgeBase
 from ohr.spec.noise_chain import parts, with_only

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from ohr.engine.progress import Quiet
 from ohr.errors import SpecError
 from ohr.runner.plan import plan
 from ohr.runner.run import calibrated
+from ohr.runner.run_options import RunOptions
 from ohr.spec.read import read_spec
 
 from .conftest import continued, doses, rows
@@ -151,8 +151,8 @@ def test_a_source_without_questions_is_reported(home):
 @pytest.mark.slow
 def test_workers_find_the_same(home):
     spec = read_spec(home.write(TEXT.replace("[0.2, 0.4]", "0.2")), trust_plugins=True)
-    one = calibrated(spec, store=home.folder / "a", workers=1, limit=None, progress=Quiet())
-    two = calibrated(spec, store=home.folder / "b", workers=2, limit=None, progress=Quiet())
+    one = calibrated(spec, RunOptions(store=home.folder / "a", workers=1))
+    two = calibrated(spec, RunOptions(store=home.folder / "b", workers=2))
     assert one.calibrations == two.calibrations
 
 

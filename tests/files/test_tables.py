@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -11,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ohr.errors import DataError
+from ohr.errors import DataError, MissingExtra
 from ohr.files.foreign_answers.answer_rows import answer_text, id_of, spelled
-from ohr.files.grid_files import as_rows, read_values
+from ohr.files.grid_files import as_rows, read_values, workbook_grids
 from ohr.files.json_input import Number, parse_json, text_of
 from ohr.files.tables import read_table
 
@@ -167,6 +168,13 @@ def workbook(path, *rows, title="Sheet"):
         book.active.append(row)
     book.save(path)
     return book
+
+
+def test_a_workbook_without_its_library_names_the_extra(tmp_path, monkeypatch):
+    workbook(tmp_path / "q.xlsx", ("question",))
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtra, match=r"openpyxl is not installed: pip install 'ohr\[spreadsheets\]'"):
+        workbook_grids(tmp_path / "q.xlsx", (tmp_path / "q.xlsx").read_bytes())
 
 
 def test_cells_of_a_workbook_read_as_they_are_shown(tmp_path):

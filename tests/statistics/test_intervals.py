@@ -155,21 +155,21 @@ def test_differences_between_domains_are_no_error_where_domains_are_fixed():
 
 def test_one_stratum_is_no_stratum():
     values, documents = flat([[0.1, 0.3], [0.5], [0.9], [0.4], [0.6]])
-    assert mean_of(values, documents, strata=["law"] * 6) == mean_of(values, documents)
+    assert repr(mean_of(values, documents, strata=["law"] * 6)) == repr(mean_of(values, documents))  # nan is not nan
 
 
 def test_domains_with_a_single_document_are_taken_together():
     values, documents = flat([[0.1], [0.2], [0.3], [0.9], [0.5]])
     single = mean_of(values, documents, strata=["law", "law", "law", "news", "novel"])
     joined = mean_of(values, documents, strata=["law", "law", "law", "other", "other"])
-    assert single == joined
+    assert repr(single) == repr(joined)
 
 
 def test_a_lone_single_document_joins_the_smallest_domain():
     values, documents = flat([[0.1], [0.2], [0.3], [0.9], [0.8], [0.5]])
     lone = mean_of(values, documents, strata=["law"] * 3 + ["news"] * 2 + ["alone"])
     joined = mean_of(values, documents, strata=["law"] * 3 + ["news"] * 3)
-    assert lone == joined
+    assert repr(lone) == repr(joined)
 
 
 @pytest.mark.parametrize("stratified", [False, True])

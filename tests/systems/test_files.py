@@ -7,10 +7,10 @@ import pytest
 
 from ohr.cli import main
 from ohr.contracts import Context
-from ohr.engine.progress import Quiet
 from ohr.errors import DataError, SpecError
 from ohr.files.handed_over import digest
 from ohr.runner.hand_over import hand_over_study
+from ohr.runner.run_options import RunOptions
 from ohr.spec.read import read_spec
 from ohr.systems.files import Files
 
@@ -174,11 +174,11 @@ evaluate: [retrieval, overall]
 """
 
 
-def handed(tmp_path, documents, **keys):
+def handed(tmp_path, documents, force=False):
     spec = tmp_path / "study.yaml"
     spec.write_text(STUDY.replace("DOCUMENTS", documents))
-    given = {"store": str(tmp_path / "store"), "workers": 1, "limit": None, "force": False, "progress": Quiet(), **keys}
-    return hand_over_study(read_spec(spec), tmp_path / "out", **given)
+    options = RunOptions(store=str(tmp_path / "store"), workers=1)
+    return hand_over_study(read_spec(spec), tmp_path / "out", options, force=force)
 
 
 @pytest.mark.parametrize(("documents", "suffix"), [("pdf", "pdf"), ("images", "png"), ("text", "md")])
@@ -202,9 +202,8 @@ def test_each_condition_is_handed_over_without_the_truth(tmp_path, documents, su
 def test_only_a_system_of_files_is_handed_over(tmp_path):
     spec = tmp_path / "study.yaml"
     spec.write_text(STUDY.replace("DOCUMENTS", "text"))
-    keys = {"store": str(tmp_path / "store"), "workers": 1, "limit": None, "force": False, "progress": Quiet()}
     with pytest.raises(SpecError, match="none is of the kind files with this folder"):
-        hand_over_study(read_spec(spec), tmp_path / "other", **keys)
+        hand_over_study(read_spec(spec), tmp_path / "other", RunOptions(store=str(tmp_path / "store")), force=False)
 
 
 def test_a_study_is_answered_offline(tmp_path, monkeypatch, capsys):

@@ -1,7 +1,6 @@
 """Work that `ohr run` and `ohr demo` do with a spec: run it, draw its figures, print its results."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import shorten
 from time import perf_counter
@@ -11,10 +10,10 @@ import typer
 
 from ohr.cli.display.console import as_lines, first_of, report, say, say_first, say_json
 from ohr.cli.display.progress import bars
+from ohr.cli.options import RunChoices
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.engine.executors.base import Executor
     from ohr.results.run import Run
     from ohr.runner.run import Finished
     from ohr.spec.model import Spec
@@ -23,44 +22,32 @@ if TYPE_CHECKING:
 _DETAILS = 500  # questions that can be opened in the report of `ohr run`: more than a person does, in a megabyte or two
 
 
-def carry_out(
-    spec: "Spec",
-    *,
-    store: Path | str,
-    runs: Path,
-    executor: "Executor",
-    limit: int | None = None,
-    as_json: bool = False,
-    details: bool = False,
-    fresh: str | None = None,
-    verify: bool = False,
-    draw: bool = True,
-    write: bool = True,
-    trust_plugins: bool = False,
-    tags: Mapping[str, str] | None = None,
-) -> None:
+def carry_out(spec: "Spec", choices: RunChoices) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
     from ohr.results.derived.losses import read_losses
     from ohr.results.derived.pairs import FAILED
-    from ohr.results.folder.tags_and_prices import change_tags
+    from ohr.results.folder.tags_and_prices import change_tags, parse_tags
     from ohr.results.run import Run
     from ohr.runner.run import run as run_spec
     from ohr.spec.servers import sent
 
+    options, tags = choices.for_engine(), parse_tags(choices.tag or ())
     for line in sent(spec):
         report(line)
-    study = partial(run_spec, spec, store=store, runs=runs, executor=executor, limit=limit, fresh=fresh, verify=verify)
     began = perf_counter()
     with bars() as progress:
-        finished = study(progress=progress)
+        finished = run_spec(spec, options, progress=progress)
     seconds = perf_counter() - began
     if tags:
         change_tags(finished.folder, tags)
     run = Run.finished(finished.folder)
-    figures = figures_of(run) if draw else []
-    page = report_of(run, trust_plugins, again=finished.fresh or finished.repriced) if write else None
-    show = _print_json if as_json else _print_details if details else _print
-    show(finished, run, figures, page, seconds)
+    figures = figures_of(run) if choices.draw else []
+    again = finished.fresh or finished.repriced
+    page = report_of(run, choices.trust_plugins, again=again) if choices.write else None
+    if choices.as_json:
+        _print_json(finished, run, figures, page, seconds)
+    else:
+        (_print_details if choices.details else _print)(finished, run, figures, page, seconds)
     if finished.ledger.failures or any(loss.verdict == FAILED for loss in read_losses(run)):
         raise typer.Exit(1)
 

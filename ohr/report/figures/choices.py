@@ -104,7 +104,7 @@ def drawn_as(wanted: Wanted, draw: Callable[..., "Picture | None"], *about: Any)
     extras.require("matplotlib", "report")
     from ohr.report.figures.picture import drawn
 
-    return drawn(partial(draw, *about), wanted)
+    return drawn(partial(draw, *about), wanted.style, wanted.inches)
 
 
 def check_formats(formats: Sequence[str]) -> None:

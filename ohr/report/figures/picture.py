@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -11,9 +11,6 @@ from matplotlib.figure import Figure
 
 from ohr.errors import SpecError
 from ohr.report.figures.style import settings
-
-if TYPE_CHECKING:
-    from ohr.report.figures.choices import Wanted
 
 DPI = {"paper": 200, "slides": 144}
 """Dots per inch of pictures: a slide of 13.3 inches has 1920."""
@@ -68,16 +65,18 @@ class Page:
         return self.height is None or (width <= self.width + 1e-9 and height <= self.height + 1e-9)
 
 
-def drawn(draw: Callable[[Page], Picture | None], wanted: "Wanted") -> Picture:
+def drawn(draw: Callable[[Page], Picture | None], look: str, inches: float) -> Picture:
     """Draw a figure with the largest type for which it has room.
 
     Args:
         draw: returns nothing where the page has not enough room.
+        look: `paper` or `slides`.
+        inches: that it is wide.
 
     Raises:
         SpecError: there is too much to draw.
     """
-    for page in _pages(wanted):
+    for page in _pages(look, inches):
         with style.context([settings(page.scale)], after_reset=True):
             if (picture := draw(page)) is not None:
                 picture.draw_without_rendering()  # ticks are made now, with these settings
@@ -85,9 +84,9 @@ def drawn(draw: Callable[[Page], Picture | None], wanted: "Wanted") -> Picture:
     raise SpecError("there is too much to draw for a slide; draw fewer columns, or use the style paper")
 
 
-def _pages(wanted: "Wanted") -> Iterator[Page]:
-    if wanted.style == "paper":
-        yield Page(wanted.inches, None, 1.0, DPI["paper"])
+def _pages(look: str, inches: float) -> Iterator[Page]:
+    if look == "paper":
+        yield Page(inches, None, 1.0, DPI["paper"])
         return
     for units in _SLIDE:
-        yield Page(units, units * 9 / 16, wanted.inches / units, DPI["slides"])
+        yield Page(units, units * 9 / 16, inches / units, DPI["slides"])

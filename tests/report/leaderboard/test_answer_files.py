@@ -173,7 +173,7 @@ def test_contexts_do_not_change_the_scores_of_answers(tmp_path, mini, texts):
         for question, contexts in retrieved(mini, texts)
     ]
     scored = score_file(put(tmp_path, rows), lambda: mini, is_named=True)
-    assert all(of_all(scored.scores[name]) == of_all(plain.scores[name]) for name in plain.scores)
+    assert all(repr(of_all(scored.scores[name])) == repr(of_all(plain.scores[name])) for name in plain.scores)
     assert not isnan(of_all(scored.retrieval.scores["lcs_floor"]).mean)
     assert plain.retrieval is None
 

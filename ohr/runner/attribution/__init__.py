@@ -1,1 +1,0 @@
-"""Attribution: the cost of each part of a noise."""
