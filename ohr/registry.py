@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError, ValidationInfo
 
+from ohr import moved
 from ohr.contracts import (
     FAMILIES,
     Benchmark,
@@ -30,6 +31,8 @@ from ohr.contracts import (
     Treatment,
 )
 from ohr.errors import PluginError
+
+moved.install()  # before any plugin is imported
 
 _MOST, _LONGEST = 60, 100
 """Names in a message, and characters of each: more than any family has, few enough to be read."""
