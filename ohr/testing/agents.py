@@ -30,7 +30,7 @@ EXPECTED = (
 )
 """Replies that the published systems expect."""
 
-ODD: tuple[str | Completion, ...] = (
+_ODD: tuple[str | Completion, ...] = (
     "",
     " \n\t ",
     "lorem 7 ipsum % {} [] <> }{ ][",
@@ -197,9 +197,9 @@ def check_agent(agent: Agent) -> None:
 
 def _scripts() -> Iterator[tuple[Reply, ...]]:
     """Yield series of replies, each of which is repeated: every reply alone, and odd ones after expected ones."""
-    yield from ((reply,) for reply in (*EXPECTED, *ODD))
-    yield from ((expected, odd) for expected in EXPECTED for odd in ODD)
-    yield from ((*EXPECTED[place:], *ODD, *EXPECTED[:place]) for place in range(len(EXPECTED)))
+    yield from ((reply,) for reply in (*EXPECTED, *_ODD))
+    yield from ((expected, odd) for expected in EXPECTED for odd in _ODD)
+    yield from ((*EXPECTED[place:], *_ODD, *EXPECTED[:place]) for place in range(len(EXPECTED)))
 
 
 def _check_promises(agent: Agent) -> None:
