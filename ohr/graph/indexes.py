@@ -83,7 +83,7 @@ def add_source(
     base, chunker, retriever = search
     texts = tuple(documents[name] for name in scope.names)
     placed = [keys.placed(base, document) for document in scope.documents]
-    pages = tuple(map(len, placed))
+    pages = tuple(len({page.number for page in pages}) for pages in placed)  # a page that comes twice is one
     if chunker is not None:
         texts = tuple(_chunks(graph, keys, base, chunker.stage, name, documents[name]) for name in scope.names)
         index = keys.index(texts, (), retriever)

@@ -1,7 +1,7 @@
 """A run in one minute: what failed, what noise costs and where, a verdict for each condition, and what to do."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import isnan, nan
 from statistics import fmean
@@ -26,9 +26,10 @@ from ohr.report.lead import (
     rounded,
     scored,
 )
-from ohr.report.views.page_repairs import repaired_sentence
+from ohr.report.views.page_repairs import repair_advice, repaired_sentence
 from ohr.report.views.view import View
 from ohr.results.derived.losses import Loss, distinctive, read_losses
+from ohr.results.derived.page_repairs import with_repairs
 from ohr.results.run import Run
 from ohr.results.tables.groups import STAGES
 
@@ -250,11 +251,12 @@ def summarize(run: Run, *, advise: bool = True) -> Summary:
         lacks, helps = lacking(run)
         engines = read_engines(run, whole, None)
         said = f"This run cannot show a cost of noise: {lacks}."
-        text = _joined(pick(engines) if engines else "", page_sentence(run), said)
+        text = _joined(pick(engines) if engines else "", repaired_sentence(run), page_sentence(run), said)
         tables, todo = _tables(run, engines, "scores"), (helps,) if helps else ()
         return Summary(text, (), (), todo, hypotheses=hypotheses, failed=failed, tables=tables)
     names = dict(zip(whole, (loss.system for loss in distinctive(whole)), strict=True))
-    lead = _leading(whole)
+    repaired = with_repairs(run)
+    lead = _leading([loss for loss in whole if loss.condition not in repaired] or whole)
     engines, chosen = read_engines(run, whole, lead), _chosen(whole, lead)
     searched = next(((loss.chunker or "", loss.retriever or "") for loss in chosen if loss.stage == "retrieval"), None)
     found = read_pages_found(run, preferred=searched)
@@ -266,8 +268,8 @@ def summarize(run: Run, *, advise: bool = True) -> Summary:
         answer or costs,
         tuple(heads.values()),
         _lines(whole, chosen, tuple(heads), names, run.choices.margin),
-        tuple(advice(run, chosen, lead)[:_MOST_ADVICE]) if advise else (),
-        _compared(chosen, lead, names),
+        tuple(filter(None, (repair_advice(run), *advice(run, chosen, lead))))[:_MOST_ADVICE] if advise else (),
+        _compared(chosen, lead, names, repaired),
         lead.condition,
         hypotheses,
         failed,
@@ -340,13 +342,15 @@ def _hypotheses(run: Run) -> str:
     return f"{held.count(True)} of {counted(len(held), 'hypothesis', 'hypotheses')} of the spec held{unjudged}."
 
 
-def _compared(chosen: Sequence[Loss], lead: Loss, names: Mapping[Loss, str]) -> str:
+def _compared(chosen: Sequence[Loss], lead: Loss, names: Mapping[Loss, str], repaired: Set[str]) -> str:
     size = f"{counted(lead.documents, 'document')}, {counted(lead.pairs, 'question')}"
     systems = {ACTIVITY[loss.stage]: names[loss] for loss in chosen if names[loss]}
     parts = [f"{stage} with {system}" for stage, system in systems.items()]  # where an agent answers, they differ
     if len(set(systems.values())) == 1:
         parts = [f"with {next(iter(systems.values()))}"]
     metrics = dict.fromkeys(metric for loss in chosen if (metric := metric_of(loss)))
+    mended = [loss.condition for loss in dict.fromkeys(chosen) if loss.condition in repaired]
+    parts += [f"with a repair: {named(list(dict.fromkeys(mended)))}"] if mended else []
     return "; ".join([size, *parts] + [f"scored by {named(list(metrics))}"] * bool(metrics))
 
 

@@ -1,8 +1,9 @@
 """Repairs of pages: what noise costs without them, what they bring back, and what they cost on clean pages."""
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 from typing import Any
 
@@ -33,6 +34,29 @@ class Repaired:
     is_noisy: bool
 
 
+@dataclass(slots=True)
+class Effort:
+    """The work of a condition's repairs.
+
+    Args:
+        pages: that were treated, each once.
+        changed: of them.
+        seconds: of all repairs and pages, as `tokens`.
+        outcomes: of a model's corrections, with how often each came.
+    """
+
+    pages: int = 0
+    changed: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether a model was asked, and no page was corrected."""
+        return bool(self.outcomes) and not self.outcomes.keys() & {"corrected", "unchanged"}
+
+
 @dataclass(frozen=True, slots=True)
 class PageRepair:
     """The worth of a repair in one pipeline, paired by question; None for what the run does not hold.
@@ -41,7 +65,7 @@ class PageRepair:
         costs: clean less noisy: what the noise costs without the repair.
         back: repaired less noisy: what the repair brings back.
         price: clean less clean with the repair: what the repair costs where there is nothing to repair.
-        seconds: that the repair takes for a page; nan where nothing says it, as `tokens`.
+        effort: that the repairs of the condition took; None where nothing says it.
     """
 
     about: Repaired
@@ -50,8 +74,7 @@ class PageRepair:
     costs: Pair | None
     back: Pair | None
     price: Pair | None
-    seconds: float = nan
-    tokens: float = nan
+    effort: "Effort | None"
 
     @property
     def share(self) -> float:
@@ -100,8 +123,7 @@ def read_page_repairs(run: Run) -> list[PageRepair]:
     efforts, rows = _efforts(run), []
     for about, place, metric, keys in asked:
         costs, back, price = (pairs.get(key) if key else None for key in keys)
-        seconds, tokens = efforts.get(about.condition, (nan, nan))
-        rows.append(PageRepair(about, place, metric, costs, back, price, seconds, tokens))
+        rows.append(PageRepair(about, place, metric, costs, back, price, efforts.get(about.condition)))
     return [row for row in rows if row.back or row.price]
 
 
@@ -110,6 +132,16 @@ def _candidate(scores: ScoreTable, first: Place, second: Place, metric: str, pla
     values = paired(*(cell.values[0][places] for cell in cells))
     failed = cells[0].failed[0][places] | cells[1].failed[0][places]
     return Candidate("", first, second, metric, values, failed)
+
+
+def with_repairs(run: Run) -> set[str]:
+    """Return the conditions that have repairs."""
+    bases = run.manifest["spec"].get("knowledge_bases", ())
+    return {
+        base["condition"]
+        for base in bases
+        if "condition" in base and any(each.purpose == "repair" for each in recorded_treatments(base))
+    }
 
 
 def repaired_conditions(run: Run) -> Iterator[Repaired]:
@@ -139,14 +171,18 @@ def _name(treatments: Sequence[Recorded]) -> str:
     return json.dumps([(each.family, each.keys) for each in treatments], sort_keys=True)
 
 
-def _efforts(run: Run) -> Mapping[str, tuple[float, float]]:
-    """Return the seconds and tokens that the repairs of each condition take for a page."""
-    table = run.rows_if_any("treatments", ["condition", "document", "page", "seconds", "tokens_in", "tokens_out"])
-    sums: dict[str, list[float]] = {}
-    pages: dict[str, set[tuple[Any, ...]]] = {}
-    for row in table:
-        mine = sums.setdefault(row["condition"], [0.0, 0.0])
-        mine[0] += row["seconds"] or 0.0
-        mine[1] += (row["tokens_in"] or 0) + (row["tokens_out"] or 0)
-        pages.setdefault(row["condition"], set()).add((row["document"], row["page"]))
-    return {name: (seconds / len(pages[name]), tokens / len(pages[name])) for name, (seconds, tokens) in sums.items()}
+def _efforts(run: Run) -> Mapping[str, Effort]:
+    """Sum what the repairs of each condition took, over its draws."""
+    columns = ["kb", "condition", "document", "page", "changed", "seconds", "tokens_in", "tokens_out", "outcome"]
+    efforts: dict[str, Effort] = defaultdict(Effort)
+    pages: dict[tuple[str, ...], bool] = {}
+    for row in run.rows_if_any("treatments", columns):
+        effort, page = efforts[row["condition"]], (row["condition"], row["kb"], row["document"], row["page"])
+        effort.seconds += row["seconds"] or 0.0
+        effort.tokens += (row["tokens_in"] or 0) + (row["tokens_out"] or 0)
+        effort.outcomes.update([row["outcome"]] if row["outcome"] else [])
+        pages[page] = pages.get(page, False) or bool(row["changed"])
+    for (condition, *_), changed in pages.items():
+        efforts[condition].pages += 1
+        efforts[condition].changed += changed
+    return efforts
