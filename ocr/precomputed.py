@@ -55,7 +55,7 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         shown, _ = formats_shown(Path(keys["root"]), registry)
         if len(shown) > 1:
             fits = ", ".join(f"{format.kind} ({file})" for format, file in shown.items())
-            choice = f"choose one, such as `format: {next(iter(shown)).kind}`"
+            choice = f"read the folder of each system by itself, or choose a `format`, such as {next(iter(shown)).kind}"
             raise ValueError(f"{keys['root']} holds results that fit several formats: {fits}; {choice}")
         return {**keys, "format": next(iter(shown))} if shown else keys
 

@@ -73,7 +73,7 @@ def test_a_folder_with_two_formats_is_refused_with_a_file_of_each(tmp_path):
     write(tmp_path, {"a.json": DOCLING, "b/c.json": MARKER, "d.md": "Salt"})
     message = (
         f"{tmp_path} holds results that fit several formats: docling (a.json), marker (b/c.json); "
-        "choose one, such as `format: docling`"
+        "read the folder of each system by itself, or choose a `format`, such as docling"
     )
     with pytest.raises(SpecError) as caught:
         make_ocr({"kind": "precomputed", "root": str(tmp_path)}, "study.yaml")
