@@ -9,8 +9,7 @@ from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.registry import Registry, choices
 from ohr.results.tables.groups import GROUPS
 from ohr.spec.file_keys import Hypothesis, SpecFile
-from ohr.spec.model import KnowledgeBase, Named, names
-from ohr.spec.noise_chain import fault_of
+from ohr.spec.model import KnowledgeBase, Named, fault_of, names
 from ohr.spec.servers import limits_that_differ
 from ohr.spec.source import Note, Where
 
