@@ -14,10 +14,10 @@ from ohr.markup.regions import Region, doubtful_from, regions
 from ohr.markup.tabular import Tabular, tabulars
 from ohr.text import edits
 
-from . import cells, formulas, prose
-from .comments import commented, comments
+from . import formulas, prose
 from .page_words import words_of
-from .units import Flags, Floats, Places, Units, thresholds, touched
+from .prose import commented, comments
+from .units import LATEX, MARKDOWN, Flags, Floats, Places, Units, cells, edited, thresholds, touched
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
@@ -25,7 +25,7 @@ STYLES = ("bold", "italic", "underline")
 _MARKDOWN_TITLES = (("\n# ", "\n"), ("\n## ", "\n"), ("\n### ", "\n"))
 _LATEX_TITLES = (("\\section{", "}"), ("\\subsection{", "}"), ("\\subsubsection{", "}"))
 _RULES = (*STYLES, *STYLES, *("title",) * 6)
-_BEGINNINGS, _ENDS = zip(*cells.LATEX, *cells.MARKDOWN, *_LATEX_TITLES, *_MARKDOWN_TITLES, strict=True)
+_BEGINNINGS, _ENDS = zip(*LATEX, *MARKDOWN, *_LATEX_TITLES, *_MARKDOWN_TITLES, strict=True)
 """Of three styles in LaTeX and in Markdown, then three levels of titles in both."""
 
 
@@ -188,7 +188,7 @@ class Formatting(TextNoise, kind="formatting"):
         if not tables:
             return []
         grids = [list(tabulars(text, region.start, region.end)) for region in tables]
-        inside = [span for region, grid in zip(tables, grids, strict=True) for span in cells.cells(text, region, grid)]
+        inside = [span for region, grid in zip(tables, grids, strict=True) for span in cells(text, region, grid)]
         lines = [line for grid in grids for one in grid for line in _lines(one, rng)]
         places = np.array([place for place, _ in lines], dtype=np.int64)
         draws, content = rng.random(len(lines)), rng.random((len(inside), 19))
@@ -205,7 +205,7 @@ class Formatting(TextNoise, kind="formatting"):
         def edit_cells(chosen: list[int]) -> list[Edit]:
             drawn = zip(chosen, content[chosen, 1:].tolist(), fragile[chosen].tolist(), strict=True)
             return _joined(
-                cells.edited("cell_content", text, inside[place], one, self.markdown, of_line=within)
+                edited("cell_content", text, inside[place], one, self.markdown, of_line=within)
                 for place, one, within in drawn
             )
 

@@ -14,7 +14,7 @@ from ohr.contracts import Page
 from ohr.markup.regions import regions
 from ohr.markup.tabular import tabulars
 from ohr.noise.formatting import Formatting, Rules
-from ohr.noise.formatting.cells import cells
+from ohr.noise.formatting.units import cells
 from ohr.noise.table_format import TableFormat
 from ohr.registry import Registry
 from ohr.steps.documents.treat import TreatedPages, treat

@@ -6,8 +6,8 @@ import pytest
 from ohr.benchmarks.mini import Mini
 from ohr.metrics.edit import edit_distance
 from ohr.noise.image.augraphy import Augraphy
-from ohr.noise.image.binarization import Binarization
-from ohr.noise.image.shadows import Shadows
+from ohr.noise.image.copier import Binarization
+from ohr.noise.image.light import Shadows
 from ohr.noise.image.warping import Warping
 from ohr.ocr.tesseract import Tesseract
 

@@ -7,8 +7,7 @@ import pytest
 
 from ohr.contracts import Image
 from ohr.noise.image.capture.camera import Capture
-from ohr.noise.image.capture.cropped import Cropped
-from ohr.noise.image.capture.off_axis import OffAxis
+from ohr.noise.image.capture.viewpoint import Cropped, OffAxis
 from ohr.noise.image.capture.watermark import Watermark
 from ohr.noise.image.picture import joined, split
 from ohr.registry import Registry

@@ -5,15 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ohr.noise.image.capture.cluttered_background import ClutteredBackground
-from ohr.noise.image.capture.cropped import Cropped
-from ohr.noise.image.capture.defocus import Defocus
-from ohr.noise.image.capture.multi_doc import MultiDoc
-from ohr.noise.image.capture.off_axis import OffAxis
+from ohr.noise.image.capture.exposure import Defocus, Specular, UnevenIllumination
 from ohr.noise.image.capture.secondary_capture import SecondaryCapture
-from ohr.noise.image.capture.small_roi import SmallRoi
-from ohr.noise.image.capture.specular import Specular
-from ohr.noise.image.capture.uneven_illumination import UnevenIllumination
+from ohr.noise.image.capture.surroundings import ClutteredBackground, MultiDoc
+from ohr.noise.image.capture.viewpoint import Cropped, OffAxis, SmallRoi
 from ohr.noise.image.capture.watermark import Watermark
 
 THIRDS = (1 / 3, 2 / 3, 1.0)

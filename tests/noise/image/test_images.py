@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from ohr.noise.image.copier import SaltAndPepper
 from ohr.noise.image.psf_blur import PsfBlur
-from ohr.noise.image.rotation import Rotation
-from ohr.noise.image.salt_and_pepper import SaltAndPepper
+from ohr.noise.image.warping import Rotation
 
 from ...conftest import typeset
 

@@ -6,12 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ohr.noise.image.background import Background
-from ohr.noise.image.binarization import Binarization
+from ohr.noise.image.copier import Binarization, Rollers
+from ohr.noise.image.light import Shadows
 from ohr.noise.image.ohrbench_levels import STRONG, WEAK, OhrBenchNoise
-from ohr.noise.image.rollers import Rollers
-from ohr.noise.image.shadows import Shadows
-from ohr.noise.image.textures import PAPERS, paper
+from ohr.noise.image.textures import PAPERS, Background, paper
 from ohr.noise.image.warping import Warping
 
 WHITE = np.full((400, 300, 3), 255, dtype=np.uint8)
