@@ -34,12 +34,33 @@ from ohr.steps.answers.judge_prompts import Judge, questioned
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.steps.documents.page_images import ImageRecipe, acting, in_order
 
+_SEEDING = 2
+"""Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
+_PLACING = 2
+"""Raised when noise is placed differently."""
+DAMAGE_VERSION = 7
+"""Raised when a dose is computed differently."""
+_SWAP_VERSION = 1
+"""Raised when the text of a hit is found in another way in another knowledge base."""
+EPISODE_VERSION = 1
+"""Raised when the trajectory of an agent is kept in another form, or its steps are carried out differently."""
+SCORES_VERSION = 6
+"""Raised when a score is computed differently."""
+
 
 @dataclass(frozen=True)
-class Scored:
-    """Metrics and rules of a spec."""
+class Keys:
+    """Makes the keys of one spec on one set of inputs.
+
+    A key holds the identity of the stage (kind, version, result-changing fields), the content or the keys of its
+    inputs, and the seed where something is drawn; never a name of a knowledge base, a path or a worker count.
+    """
 
     spec: Spec
+    inputs: Inputs
+    _identities: dict[tuple[Stage, tuple[str, ...]], list[Any]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def metrics(self) -> dict[str, AnyMetric]:
@@ -66,46 +87,6 @@ class Scored:
         """The rules of scoring: with questions, texts and answers, they determine the scores."""
         further = tuple(named.name for named in self.spec.metrics)
         return Rules(self.spec.benchmark.scoring, self.metrics, further, self.spec.seed)
-
-
-def protocol_metrics(spec: Spec) -> dict[str, AnyMetric]:
-    """Make the metrics of the protocol of a spec's benchmark, by name."""
-    registry, protocol = Registry(spec.plugin_files), spec.benchmark.scoring
-    metrics: dict[str, AnyMetric] = {}
-    for name in protocol.metrics:
-        fields = {"kind": name, **protocol.metric_fields.get(name, {})}
-        metric = registry.load("metric", str(fields["kind"])).model_validate(fields)
-        if isinstance(metric, AnyMetric):  # the registry has checked it; this is for the type checker
-            metrics[name] = metric
-    return metrics
-
-
-_SEEDING = 2
-"""Raised when the seeding of a chain of noises changes, so that no store returns the pages of other draws."""
-_PLACING = 2
-"""Raised when noise is placed differently."""
-DAMAGE_VERSION = 7
-"""Raised when a dose is computed differently."""
-_SWAP_VERSION = 1
-"""Raised when the text of a hit is found in another way in another knowledge base."""
-EPISODE_VERSION = 1
-"""Raised when the trajectory of an agent is kept in another form, or its steps are carried out differently."""
-SCORES_VERSION = 6
-"""Raised when a score is computed differently."""
-
-
-@dataclass(frozen=True)
-class Keys(Scored):
-    """Makes the keys of one spec on one set of inputs.
-
-    A key holds the identity of the stage (kind, version, result-changing fields), the content or the keys of its
-    inputs, and the seed where something is drawn; never a name of a knowledge base, a path or a worker count.
-    """
-
-    inputs: Inputs
-    _identities: dict[tuple[Stage, tuple[str, ...]], list[Any]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
 
     def identity(self, stage: Stage, *without: str) -> list[Any]:
         """Return a stage's identity; computed once, as a stage may hash a whole folder for it."""
@@ -359,3 +340,15 @@ class Keys(Scored):
 def again(base: KnowledgeBase) -> list[str]:
     """Return what sets the results of a repeated condition apart from those that it repeats."""
     return ["again"] if base.again_of else []
+
+
+def protocol_metrics(spec: Spec) -> dict[str, AnyMetric]:
+    """Make the metrics of the protocol of a spec's benchmark, by name."""
+    registry, protocol = Registry(spec.plugin_files), spec.benchmark.scoring
+    metrics: dict[str, AnyMetric] = {}
+    for name in protocol.metrics:
+        fields = {"kind": name, **protocol.metric_fields.get(name, {})}
+        metric = registry.load("metric", str(fields["kind"])).model_validate(fields)
+        if isinstance(metric, AnyMetric):  # the registry has checked it; this is for the type checker
+            metrics[name] = metric
+    return metrics
