@@ -4,7 +4,7 @@ Agents take them in batches, whatever their scope; a system ingests the document
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ohr.contracts import QueryRetriever
@@ -21,16 +21,6 @@ from ohr.work.step import Step
 _BATCH = 128
 """Questions of one step: twice those in flight, so that models are busy while its last questions end, and few enough
 for progress to be seen, since steps are counted."""
-
-
-@dataclass
-class _Inputs:
-    """The inputs of a step, each once, and their places."""
-
-    places: dict[str, int] = field(default_factory=dict)
-
-    def of(self, keys: Sequence[str]) -> tuple[int, ...]:
-        return tuple(self.places.setdefault(key, len(self.places)) for key in keys)
 
 
 @dataclass
@@ -109,13 +99,17 @@ def _add_step(
     new = {name: (number, place) for number, name, place in batch if name not in graph.steps}
     if not new:
         return
-    inputs, used = _Inputs(), list(dict.fromkeys(place for _, place in new.values()))
+    inputs, used = dict[str, int](), list(dict.fromkeys(place for _, place in new.values()))
+
+    def places(keys: Sequence[str]) -> tuple[int, ...]:
+        return tuple(inputs.setdefault(key, len(inputs)) for key in keys)
+
     shelves = tuple(
         Shelf(
             shelf.scope.names,
-            inputs.of(shelf.texts),
+            places(shelf.texts),
             tuple(
-                (role, source.searched, inputs.of((*source.texts, *source.images)), inputs.of(source.apart))
+                (role, source.searched, places((*source.texts, *source.images)), places(source.apart))
                 for role, source in shelf.searched
             ),
         )
@@ -132,7 +126,7 @@ def _add_step(
     )
     searched = (source.searched.index for place in used for _, source in shelved[place].searched)
     after = dict.fromkeys(indexes[index] for index in searched if index in indexes)
-    graph.add(Step(step, tuple(new), tuple(inputs.places), tuple(after)))
+    graph.add(Step(step, tuple(new), tuple(inputs), tuple(after)))
 
 
 _INGEST_VERSION = 1

@@ -96,7 +96,7 @@ def sent(spec: Spec) -> Iterator[str]:
 
 
 Plugins = Mapping[str, Sequence[Named[Any]]]
-"""The named plugins of a spec, by key: `generators`, `agents`, `systems`, `metrics`."""
+"""The named plugins of a spec, by key: `chunkers`, `retrievers`, `generators`, `agents`, `systems`, `metrics`."""
 
 
 def payees(bases: Sequence[KnowledgeBase], named: Plugins) -> list[Payee]:
