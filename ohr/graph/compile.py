@@ -169,9 +169,11 @@ class _Compiler:
             self.cell(Cell("overall", *search, generator), hits)
 
     def cell(self, cell: Cell, hits: Sequence[Batch]) -> None:
-        """Add a cell that scores hits, or the answers to them."""
-        if cell.generator is None:
+        """Add a cell that scores hits, or the answers to them: a system's, which are there, or a generator's."""
+        if cell.stage == "retrieval":
             parts = [replace(batch, scores=self.retrieval_scores(cell, batch)) for batch in hits]
+        elif cell.generator is None:
+            parts = [self.scored(cell, replace(batch, hits=None)) for batch in hits]
         else:
             parts = [self.scored(cell, replace(batch, prompts=self.overall(cell, batch))) for batch in hits]
         self.graph.parts.append(CellPart(cell, tuple(parts)))
@@ -181,16 +183,21 @@ class _Compiler:
         assert cell.swap is not None
         searched, read = (noisy, clean) if cell.swap.noisy == "index" else (clean, noisy)
         documents = {scope.name: scope.names for scope in self.scopes}
-        batches = []
-        for batch in self.found[search_place(searched)]:
-            assert batch.hits is not None
-            names = documents[batch.scope]
-            mine, theirs = ([self.made[search[0].name][name] for name in names] for search in (searched, read))
-            output = self.keys.swapped(batch.hits, mine, theirs)
-            work = SwapHits(f"{noisy[2].name} on {noisy[0].name} ({cell.swap.noisy} only)", batch.hits, names)
-            self.graph.add(Step(work, (output,), (batch.hits, *mine, *theirs)))
-            batches.append(replace(batch, hits=output))
-        return batches
+        label = f"{noisy[2].name} on {noisy[0].name} ({cell.swap.noisy} only)"
+        return [
+            self.read_elsewhere(batch, label, documents[batch.scope], searched[0], read[0])
+            for batch in self.found[search_place(searched)]
+        ]
+
+    def read_elsewhere(
+        self, batch: Batch, label: str, names: tuple[str, ...], searched: KnowledgeBase, read: KnowledgeBase
+    ) -> Batch:
+        """Add the step that reads hits in documents of another knowledge base; returns the batch with these hits."""
+        assert batch.hits is not None
+        mine, theirs = ([self.made[base.name][name] for name in names] for base in (searched, read))
+        output = self.keys.swapped(batch.hits, mine, theirs)
+        self.graph.add(Step(SwapHits(label, batch.hits, names), (output,), (batch.hits, *mine, *theirs)))
+        return replace(batch, hits=output)
 
     def hits(self, search: Search, scope: Scope, documents: dict[str, str]) -> dict[tuple[int, ...], str]:
         """Add the steps that index and search one scope; returns the hits' keys by batch."""
@@ -225,13 +232,7 @@ class _Compiler:
         for work in system_work(self.spec):
             batches = add_replies(self.graph, self.keys, work, self.made[work[0].name])
             for cell in agent_cells(self.spec, work):
-                parts = [
-                    replace(batch, scores=self.retrieval_scores(cell, batch))
-                    if cell.stage == "retrieval"
-                    else self.scored(cell, replace(batch, hits=None))
-                    for batch in batches
-                ]
-                self.graph.parts.append(CellPart(cell, tuple(parts)))
+                self.cell(cell, batches)
             self.replied[work[0].name, work[2].name] = batches
         for work, clean in system_swaps(self.spec):
             for cell in system_swapped(self.spec, work, clean):
@@ -242,21 +243,14 @@ class _Compiler:
         assert cell.swap is not None
         base, _, system = work
         searched, read = (base, clean) if cell.swap.noisy == "index" else (clean, base)
-        mine, theirs = (list(self.made[each.name].values()) for each in (searched, read))
-        batches = []
-        for batch in self.replied[searched.name, system.name]:
-            assert batch.hits is not None
-            output = self.keys.swapped(batch.hits, mine, theirs)
-            label = f"{system.name} on {base.name} ({cell.swap.noisy} only)"
-            swap = SwapHits(label, batch.hits, tuple(self.made[base.name]))
-            self.graph.add(Step(swap, (output,), (batch.hits, *mine, *theirs)))
-            batches.append(replace(batch, hits=output))
-        if cell.stage == "retrieval":
-            parts = [replace(batch, scores=self.retrieval_scores(cell, batch)) for batch in batches]
-        else:
-            given = add_given(self.graph, self.keys, (clean, None, system), self.made[clean.name], batches)
-            parts = [self.scored(cell, replace(batch, hits=None)) for batch in given]
-        self.graph.parts.append(CellPart(cell, tuple(parts)))
+        label, names = f"{system.name} on {base.name} ({cell.swap.noisy} only)", tuple(self.made[base.name])
+        batches = [
+            self.read_elsewhere(batch, label, names, searched, read)
+            for batch in self.replied[searched.name, system.name]
+        ]
+        if cell.stage != "retrieval":
+            batches = add_given(self.graph, self.keys, (clean, None, system), self.made[clean.name], batches)
+        self.cell(cell, batches)
 
     def generation(self, base: KnowledgeBase, documents: dict[str, str]) -> None:
         for generator in self.spec.generators:
