@@ -14,7 +14,8 @@ from ohr.files.changes import kept_until_changed
 from ohr.keys import file_digest
 from ohr.text import edits
 
-from .donors import Donors, Losses, alone, transplant
+from .donors import Donors, Losses, alone
+from .donors import transplant as losses_of  # a module had its name (`ohr.moved`)
 from .page_model import PageWords, Pattern, read, within
 from .profile import Profile, load
 from .writing import Habits, Writer
@@ -102,7 +103,7 @@ class Channel(TextNoise, kind="channel"):
             return alone(page, float(donors.lost.mean()), rng, lines=False)
         order = donors.nearest(self.group or "", donors.place(page, self.pages))
         if self.model == "channel":
-            return transplant(page, donors, order, rng)
+            return losses_of(page, donors, order, rng)
         return alone(page, float(donors.lost[order[0]]), rng, lines=self.model == "block")
 
     def _words(self, text: str) -> PageWords:
