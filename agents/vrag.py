@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from ohr.contracts import Ask, Desk, Found, Outcome, PageId, Picture, Search, Steps, Turn
 from ohr.contracts.agent import Reads
-from ohr.contracts.conversation import Box
+from ohr.contracts.generation import Box
 from ohr.files.prompts import filled
 from ohr.parts import ImageRetrieverPart, TalkingVisionPart
 from ohr.text.thoughts import without_thoughts

@@ -18,7 +18,7 @@ from ohr.metrics.answers import CLOSED_ANSWERS
 from ohr.metrics.dose import DAMAGED, evidence_text
 from ohr.noise import channel
 from ohr.noise.channel import Channel
-from ohr.noise.channel.align import align
+from ohr.noise.channel.fit import align
 from ohr.noise.channel.page_model import read
 from ohr.retrievers.lexical.bm25 import STOPWORDS, BM25Reference
 from ohr.text.words import normalise

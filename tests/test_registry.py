@@ -33,9 +33,9 @@ def installed(tmp_path, monkeypatch):
     registry._entries.cache_clear()
 
 
-def message_of(kind):
+def message_of(kind, *files, family="chunker"):
     with pytest.raises(PluginError) as caught:
-        Registry().load("chunker", kind)
+        Registry(files).load(family, kind)
     return str(caught.value)
 
 
@@ -124,16 +124,15 @@ def test_the_classes_of_a_file_are_plugins(tmp_path):
 
 def test_a_file_may_not_take_an_installed_name(tmp_path):
     file = write(tmp_path / "mine.py", CHUNKER.format(name="Mine", kind="tokens"))
-    with pytest.raises(PluginError) as caught:
-        Registry((file,)).load("chunker", "tokens")
-    assert str(caught.value) == f"chunker 'tokens' is claimed twice: Mine in {file} and ohr.chunkers.tokens:Tokens"
+    assert (
+        message_of("tokens", file)
+        == f"chunker 'tokens' is claimed twice: Mine in {file} and ohr.chunkers.tokens:Tokens"
+    )
 
 
 def test_two_files_may_not_take_one_name(tmp_path):
     files = tuple(write(tmp_path / name, CHUNKER.format(name="A", kind="whole")) for name in ("a.py", "b.py"))
-    with pytest.raises(PluginError) as caught:
-        Registry(files).load("chunker", "whole")
-    assert str(caught.value) == f"chunker 'whole' is claimed twice: A in {files[0]} and A in {files[1]}"
+    assert message_of("whole", *files) == f"chunker 'whole' is claimed twice: A in {files[0]} and A in {files[1]}"
 
 
 def test_a_file_that_does_not_import_is_reported(tmp_path):
@@ -179,9 +178,7 @@ class Old(Retriever):
 def test_a_retriever_of_the_version_before_is_refused_with_what_to_change(tmp_path, search):
     file = tmp_path / "old.py"
     file.write_text(OLD_RETRIEVER.format(search=search))
-    with pytest.raises(PluginError) as caught:
-        Registry((file,), trusted=True).load("retriever", "old")
-    assert str(caught.value) == (
+    assert message_of("old", file, family="retriever") == (
         f"{file}: Old is a retriever for an earlier version of ohr: give it `search(index, queries, k)`, and let "
         "`index` return an Index of arrays and JSON values, in place of `load` and an index class "
         "(docs/plugins.md, A retriever)"
@@ -206,9 +203,7 @@ def test_a_plugin_that_lacks_methods_is_reported_with_their_names(tmp_path):
         '    kind: Literal["several"] = "several"\n    def judge(self): ...\n    def prompt_sha256(self): ...\n'
         "    def prompts_for(self, case): ...\n    def score_judged(self, case, replies): ...\n"
     )
-    with pytest.raises(PluginError) as caught:
-        Registry((file,), trusted=True).load("metric", "several")
-    assert str(caught.value) == (
+    assert message_of("several", file, family="metric") == (
         f"{file} defines no plugin: a class that inherits from a family of ohr.contracts; Several lacks `prompt_for` "
         "and `score_reply` of its contract (docs/plugins.md)"
     )
@@ -226,6 +221,7 @@ def test_a_method_of_the_version_before_names_its_contract(tmp_path, family, old
     file.write_text(
         f"from ohr.contracts import {old}\n\n\nclass Exam({old}, kind='exam'):\n    def {method}(self): ...\n"
     )
-    with pytest.raises(PluginError) as caught:
-        Registry((file,), trusted=True).load(family, "exam")
-    assert str(caught.value) == f"{file}: Exam has `{method}`: let it inherit from {new} in place of {old}"
+    assert (
+        message_of("exam", file, family=family)
+        == f"{file}: Exam has `{method}`: let it inherit from {new} in place of {old}"
+    )

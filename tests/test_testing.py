@@ -46,7 +46,7 @@ from ohr.generators.extractive import Extractive
 from ohr.keys import identity
 from ohr.messages.blame import fault_of
 from ohr.noise.formatting import Formatting
-from ohr.noise.image.salt_and_pepper import SaltAndPepper
+from ohr.noise.image.copier import SaltAndPepper
 from ohr.parts import GeneratorPart, RetrieverPart
 from ohr.registry import load_file
 from ohr.retrievers.lexical.bm25 import BM25

@@ -14,10 +14,10 @@ from ohr.files.changes import kept_until_changed
 from ohr.keys import file_digest
 from ohr.text import edits
 
-from .donors import Donors
+from .donors import Donors, Losses, alone
+from .donors import transplant as losses_of  # a module had its name (`ohr.moved`)
 from .page_model import PageWords, Pattern, read, within
 from .profile import Profile, load
-from .transplant import Losses, alone, transplant
 from .writing import Habits, Writer
 
 _seen = lru_cache(maxsize=256)(read)  # a document's pages are read twice: for its donor, and to be perturbed
@@ -64,8 +64,7 @@ class Channel(TextNoise, kind="channel"):
         Raises:
             DataError: no page of the truth has a word.
         """
-        from .align import align
-        from .fit import fit
+        from .fit import align, fit
 
         return fit([align(*page) for page in pages], engine, note)
 
@@ -104,7 +103,7 @@ class Channel(TextNoise, kind="channel"):
             return alone(page, float(donors.lost.mean()), rng, lines=False)
         order = donors.nearest(self.group or "", donors.place(page, self.pages))
         if self.model == "channel":
-            return transplant(page, donors, order, rng)
+            return losses_of(page, donors, order, rng)
         return alone(page, float(donors.lost[order[0]]), rng, lines=self.model == "block")
 
     def _words(self, text: str) -> PageWords:

@@ -1,20 +1,117 @@
-"""Fits a profile to pages of truth and what an engine read on them."""
+"""Fits a profile to pages of truth and what an engine read on them, aligned word by word."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import LCSseq, Levenshtein
 
 from ohr.contracts import Span
 from ohr.errors import DataError
 from ohr.text.words import normalise
 
-from .align import Aligned
 from .donors import FEATURES, describe, logit
-from .page_model import FORMULA, Pattern
+from .page_model import FORMULA, Flags, Ints, PageWords, Pattern, read
 from .profile import FROM, LONGEST_CONFUSION, OPERATIONS, RUNS, Confusion, Donor, Fit, Profile, Reading
+
+_SIMILAR = 0.5
+"""Least similarity of a run's letters and of what was read for it to call it misread: half of them are right."""
+
+_MOVED = 0.8
+"""Least share of a run's words that are found together elsewhere to call it moved: an engine that reads a run in
+another place misreads some of it."""
+
+_FEWEST_MOVED = 4
+"""Words of a run that may be called moved: fewer are found elsewhere by chance."""
+
+_COMPARED = 2000
+"""Characters of a run that are compared; Levenshtein's time is quadratic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Counted words [first, last) of the truth for which `read` was read."""
+
+    first: int
+    last: int
+    read: tuple[str, ...]
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A page of truth, which of its counted words are lost, (counted,), and how."""
+
+    document: str
+    page: PageWords
+    lost: Flags
+    differences: tuple[Difference, ...]
+
+    @property
+    def tokens(self) -> list[str]:
+        """The counted words as they are written."""
+        page = self.page
+        start, end = page.start[page.counted].tolist(), page.end[page.counted].tolist()
+        return [page.text[low:high] for low, high in zip(start, end, strict=True)]
+
+
+@lru_cache(maxsize=200_000)
+def _normal(token: str) -> tuple[str, ...]:
+    return tuple(normalise(token).split())
+
+
+def align(document: str, truth: str, text: str) -> Aligned:
+    """Find the words of the truth that are not in the longest common subsequence with what was read.
+
+    Words are normalised as in the published scores, so that a word is lost here where it is lost there.
+    """
+    page = read(truth)
+    words, raw = truth.split(), text.split()
+    true_words, owner = _words([words[place] for place in page.counted.tolist()])
+    read_words, source = _words(raw)
+    lost = np.zeros(len(page.counted), dtype=bool)
+    lost[owner] = True
+    gaps: list[tuple[int, int, int, int]] = []
+    at = place = 0
+    for block in LCSseq.opcodes(true_words, read_words) if true_words else ():
+        if block.tag == "equal":
+            gaps.append((at, block.src_start, place, block.dest_start))
+            at, place = block.src_end, block.dest_end
+            lost[owner[block.src_start : block.src_end]] = False
+    gaps.append((at, len(true_words), place, len(read_words)))
+    spare = Counter(word for _, _, low, high in gaps for word in read_words[low:high])
+    differences = []
+    for first, last, low, high in gaps:
+        if last > first:
+            there = tuple(raw[number] for number in dict.fromkeys(source[low:high].tolist()))
+            operation = _operation(true_words[first:last], read_words[low:high], spare)
+            differences.append(Difference(int(owner[first]), int(owner[last - 1]) + 1, there, operation))
+    return Aligned(document, page, lost, tuple(differences))
+
+
+def _words(tokens: Iterable[str]) -> tuple[list[str], Ints]:
+    """Return the normalised words of tokens, and the number of the token that each comes from."""
+    found = [(word, place) for place, token in enumerate(tokens) for word in _normal(token)]
+    return [word for word, _ in found], np.array([place for _, place in found], dtype=np.int64)
+
+
+def _operation(lost: Sequence[str], there: Sequence[str], spare: Counter[str]) -> str:
+    """Name what was done to lost words; those that are found elsewhere are taken from `spare`."""
+    if there:
+        letters, others = "".join(lost)[:_COMPARED], "".join(there)[:_COMPARED]
+        if letters == others:
+            return "respace"
+        if Levenshtein.normalized_similarity(letters, others) >= _SIMILAR:
+            return "garble"
+    elsewhere = Counter(lost) & (spare - Counter(there)) if len(lost) >= _FEWEST_MOVED else Counter[str]()
+    if elsewhere.total() >= max(_MOVED * len(lost), 1):
+        spare.subtract(elsewhere)
+        return "move"
+    return "rewrite" if len(there) * 4 >= len(lost) else "delete"  # a stray sign in a hole is no other text
+
 
 After = Literal["start", "letter", "digit", "mark"]
 
@@ -83,12 +180,12 @@ def _kept(documents: Mapping[str, Sequence[Pattern]]) -> list[str]:
     names, room = sorted(documents), MOST_PAGES
     if sum(map(len, documents.values())) <= room:
         return names
-    kept = []
+    drawn = []
     for number in np.random.default_rng(0).permutation(len(names)).tolist():
         if len(documents[names[number]]) <= room:
-            kept.append(names[number])
+            drawn.append(names[number])
             room -= len(documents[names[number]])
-    return sorted(kept)
+    return sorted(drawn)
 
 
 def _reading(pages: Sequence[Aligned], misread: tuple[float, ...]) -> Reading:
@@ -114,9 +211,9 @@ def _confusions(pages: Sequence[Aligned]) -> tuple[tuple[float, ...], tuple[Conf
     tally: Counter[tuple[After, str, str]] = Counter()
     shares: list[float] = []
     chances: Counter[str] = Counter()
-    for true, read in _misread_words(pages):
+    for true, written in _misread_words(pages):
         changed = 0
-        for (start, end), target in _changes(true, read):
+        for (start, end), target in _changes(true, written):
             source = true[start:end]
             changed += max(len(source), len(target))
             short = max(len(source), len(target)) <= LONGEST_CONFUSION
@@ -124,12 +221,12 @@ def _confusions(pages: Sequence[Aligned]) -> tuple[tuple[float, ...], tuple[Conf
                 tally[context(true, start), source, target] += 1
         shares.append(min(changed / len(true), 1.0))
         chances.update(true)
-    made = tuple(
+    confusions = tuple(
         Confusion(after, true, read, round(count / max(chances[true[0]], count), 5))
         for (after, true, read), count in sorted(tally.items(), key=lambda item: (-item[1], item[0]))[:_MOST_CONFUSIONS]
     )
     steps = np.quantile(shares, _STEPS) if shares else np.array([0.2])
-    return tuple(steps.round(3).tolist()), made
+    return tuple(steps.round(3).tolist()), confusions
 
 
 def context(token: str, place: int) -> After:

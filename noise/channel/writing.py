@@ -8,10 +8,10 @@ import numpy as np
 
 from ohr.contracts import Edit
 
+from .donors import Losses
 from .fit import context
 from .page_model import Flags, Ints, PageWords, Values, changes, places
 from .profile import FROM, OPERATIONS, RUNS, Profile
-from .transplant import Losses
 
 DELETE, GARBLE, RESPACE, REWRITE, MOVE = range(len(OPERATIONS))
 

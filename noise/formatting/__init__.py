@@ -14,10 +14,13 @@ from ohr.markup.regions import Region, doubtful_from, regions
 from ohr.markup.tabular import Tabular, tabulars
 from ohr.text import edits
 
-from . import cells, formulas, prose
-from .comments import commented, comments
+# functions are renamed where a module had their name: importing it by that (`ohr.moved`) would take their place
+from . import formulas, prose
 from .page_words import words_of
-from .units import Flags, Floats, Places, Units, thresholds, touched
+from .prose import commented
+from .prose import comments as comments_of
+from .units import LATEX, MARKDOWN, Flags, Floats, Places, Units, edited, thresholds, touched
+from .units import cells as cells_of
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 
@@ -25,7 +28,7 @@ STYLES = ("bold", "italic", "underline")
 _MARKDOWN_TITLES = (("\n# ", "\n"), ("\n## ", "\n"), ("\n### ", "\n"))
 _LATEX_TITLES = (("\\section{", "}"), ("\\subsection{", "}"), ("\\subsubsection{", "}"))
 _RULES = (*STYLES, *STYLES, *("title",) * 6)
-_BEGINNINGS, _ENDS = zip(*cells.LATEX, *cells.MARKDOWN, *_LATEX_TITLES, *_MARKDOWN_TITLES, strict=True)
+_BEGINNINGS, _ENDS = zip(*LATEX, *MARKDOWN, *_LATEX_TITLES, *_MARKDOWN_TITLES, strict=True)
 """Of three styles in LaTeX and in Markdown, then three levels of titles in both."""
 
 
@@ -89,7 +92,7 @@ class Formatting(TextNoise, kind="formatting"):
         """Edit a text within the eligible spans."""
         if not text.strip():
             return NoisyText(text)
-        page = _Page(text, regions(text), comments(text))
+        page = _Page(text, regions(text), comments_of(text))
         units = [*self._prose(page, rng), *self._formulas(page, rng), *self._tables(page, rng)]
         return edits.apply(text, touched(units, self.rate, eligible, len(text)))
 
@@ -188,7 +191,7 @@ class Formatting(TextNoise, kind="formatting"):
         if not tables:
             return []
         grids = [list(tabulars(text, region.start, region.end)) for region in tables]
-        inside = [span for region, grid in zip(tables, grids, strict=True) for span in cells.cells(text, region, grid)]
+        inside = [span for region, grid in zip(tables, grids, strict=True) for span in cells_of(text, region, grid)]
         lines = [line for grid in grids for one in grid for line in _lines(one, rng)]
         places = np.array([place for place, _ in lines], dtype=np.int64)
         draws, content = rng.random(len(lines)), rng.random((len(inside), 19))
@@ -205,7 +208,7 @@ class Formatting(TextNoise, kind="formatting"):
         def edit_cells(chosen: list[int]) -> list[Edit]:
             drawn = zip(chosen, content[chosen, 1:].tolist(), fragile[chosen].tolist(), strict=True)
             return _joined(
-                cells.edited("cell_content", text, inside[place], one, self.markdown, of_line=within)
+                edited("cell_content", text, inside[place], one, self.markdown, of_line=within)
                 for place, one, within in drawn
             )
 

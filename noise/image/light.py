@@ -1,10 +1,13 @@
-"""Uneven light on a page: gradients, cast shadows, glare, and a camera's exposure."""
+"""Uneven light on a page: gradients, cast shadows (OHRBench's among them, III.2), glare, and a camera's exposure."""
+
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
-from ohr.contracts import Image
+from ohr.contracts import Image, NoisyImage
 
-from .distortion import Field, clouds, grid, opencv, shade, smooth
+from .distortion import Distortion, Field, clouds, grid, opencv, shade, smooth
 from .picture import Picture
 
 _HAZE = np.float32(0.3)  # light that a glossy page scatters around a reflection
@@ -84,3 +87,20 @@ def exposed(picture: Picture, rng: np.random.Generator, strength: float) -> Pict
     gain = paper * (1 - np.float32(strength * rng.uniform(0.1, 0.3)) * smooth(off * np.float32(1.3)))
     colored = tinted(gain, rng, 1.5 * strength, cool=-0.02)  # as in the photographs
     return picture.each(lambda plane: shade(plane, colored))
+
+
+class Shadows(Distortion, kind="shadows"):
+    """Darkens the page by a gradient of light and by the shadow of the person who takes the picture.
+
+    At severity 1 the gradient takes up to 70% of the light and the shadow up to 70% of the rest; at 0.5 (`published`)
+    half as much each. All levels share one gradient and one shadow.
+    """
+
+    version: ClassVar[int] = 2
+
+    def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
+        """Distort an image at a severity above 0."""
+        depth = np.float32(0.7 * self.severity)
+        fall, dark = gradient(image, rng), cast(image, rng)
+        gain = (1 - depth * fall) * (1 - depth * dark)
+        return NoisyImage(shade(image, tinted(gain, rng, self.severity, cool=0.07)))

@@ -9,15 +9,12 @@ from pydantic import Field
 
 from ohr.contracts import Image, NoisyImage
 
-from .background import Background
-from .binarization import Binarization
+from .copier import Binarization, Rollers, SaltAndPepper
 from .distortion import OnOpenCV
+from .light import Shadows
 from .psf_blur import PsfBlur
-from .rollers import Rollers
-from .rotation import Rotation
-from .salt_and_pepper import SaltAndPepper
-from .shadows import Shadows
-from .warping import Warping
+from .textures import Background
+from .warping import Rotation, Warping
 
 WEAK: tuple[Any, ...] = (Background, Binarization, Rotation, PsfBlur)
 STRONG: tuple[Any, ...] = (SaltAndPepper, Rollers, Warping, Shadows)

@@ -1,13 +1,15 @@
-"""Paper textures, made by code: each has a tone, a surface, and traces of use."""
+"""Paper textures, made by code, each with a tone, a surface and traces of use; print over them (OHRBench, III.2)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
-from ohr.contracts import Image
+from ohr.contracts import Image, NoisyImage
 
-from .distortion import Field, clouds, opencv, smooth
+from .distortion import Distortion, Field, clouds, opencv, smooth
 
 ROWS, COLUMNS = 1170, 827  # A4 at 100 dpi
 _COARSE = 3  # pixels per cell of a smooth field
@@ -152,3 +154,34 @@ def _stains(rng: np.random.Generator, number: int) -> Field:
         inside = smooth(-away / 12) * rng.uniform(4, 16) * (place % 2)
         dark += np.float32(rng.uniform(14, 34)) * rim * smooth(0.6 + clouds(rng, x.shape, 6)) + inside
     return dark
+
+
+_MOST_TEXTURE = 0.4  # share of the texture at severity 1
+
+
+class Background(Distortion, kind="background"):
+    """Blends the page with one of 15 paper textures, (1 - w) : w with w = 0.4 x severity.
+
+    The paper's 80:20 is severity 0.5 (`published`). Its 15 photographs of paper are not public; ours are made by code
+    (`ohr.noise.image.textures`). All levels share one texture and its position.
+    """
+
+    version: ClassVar[int] = 2
+
+    def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
+        """Distort an image at a severity above 0."""
+        cv2 = opencv()
+        sheet = _cut(paper(int(rng.integers(len(PAPERS)))), rng)
+        height, width = image.shape[:2]
+        texture = cv2.resize(sheet, (width, height), interpolation=cv2.INTER_LINEAR)
+        share = _MOST_TEXTURE * self.severity
+        return NoisyImage(np.asarray(cv2.addWeighted(image, 1 - share, texture, share, 0)))
+
+
+def _cut(sheet: Image, rng: np.random.Generator) -> Image:
+    """Cut a large part out of a sheet, flipped at random."""
+    size = np.asarray(sheet.shape[:2])
+    part = (size * rng.uniform(0.75, 1.0)).astype(int)
+    top, left = (rng.random(2) * (size - part + 1)).astype(int)
+    across, down = rng.choice([-1, 1], size=2)
+    return sheet[top : top + part[0], left : left + part[1]][::down, ::across]

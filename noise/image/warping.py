@@ -1,4 +1,4 @@
-"""A sheet that is not flat (OHRBench, III.2, there with augraphy: geometric transformations and folding)."""
+"""A sheet that is turned, or not flat (OHRBench, III.2, there with augraphy: geometric transformations and folding)."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion, Field, grid, opencv, remapped, shade, smooth, unit
+from .distortion import Distortion, Field, OnOpenCV, grid, opencv, remapped, shade, smooth, unit
 
 # set by eye: the paper gives no numbers
 _TILT = 0.03  # of a side: how far a corner moves at severity 1
@@ -85,3 +85,35 @@ def _fold(image: Image, drawn: NDArray[np.float64], severity: float, dx: Field, 
     side = np.float32(0.25) + np.float32(0.75) * smooth(off / (np.float32(0.012) * size) + np.float32(0.5))
     depth = np.float32(severity * (0.25 + 0.35 * drawn[4]))
     return np.asarray(1 - depth * side * np.exp(-np.abs(off) / (np.float32(0.022) * size)), dtype=np.float32)
+
+
+_MOST_DEGREES = 6.0  # degrees at severity 1
+
+
+class Rotation(OnOpenCV, kind="rotation"):
+    """Turns the page about its center by an angle drawn from [-6, 6] degrees x severity.
+
+    The paper's [-3, 3] is severity 0.5 (`published`). The corners are filled with white, like a scanner's lid.
+    """
+
+    def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
+        """Distort an image."""
+        angle = rng.uniform(-1, 1) * _MOST_DEGREES * self.severity
+        if angle == 0:
+            return NoisyImage(image.copy(), np.eye(3))
+        cv2 = opencv()
+        height, width = image.shape[:2]
+        matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), angle, 1.0)  # (2, 3)
+        planes = cv2.split(image)
+        # as most scans are: one plane takes a third of the time
+        grey = all(np.array_equal(planes[0], plane) for plane in planes[1:])
+        turned = cv2.warpAffine(
+            planes[0] if grey else image,
+            matrix,
+            (width, height),
+            flags=cv2.INTER_CUBIC,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=(255,) * 3,
+        )
+        turned = cv2.merge([turned] * 3) if grey else turned
+        return NoisyImage(turned, np.vstack([matrix, [0.0, 0.0, 1.0]]))

@@ -10,13 +10,13 @@ from ohr.engine.ledger import Failure
 from ohr.engine.session import Session
 from ohr.errors import PluginError
 from ohr.graph.cache_keys import Keys
+from ohr.graph.compile import add_pages
 from ohr.graph.graph import Graph
-from ohr.graph.page_steps import add_pages
 from ohr.messages.wording import counted
 from ohr.prices import Payee, Price, is_counted
 from ohr.questions.candidate import Model
 from ohr.spec.model import Named, Spec
-from ohr.spec.payees import answering
+from ohr.spec.servers import answering
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompts import answer_key
 from ohr.steps.documents.make_document import recognised_pages, recorded_pages

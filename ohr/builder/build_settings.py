@@ -17,8 +17,8 @@ from ohr.runner.preflight import refuse_unready
 from ohr.spec.build import Builder
 from ohr.spec.file_keys import LIMITS, Limits
 from ohr.spec.model import KnowledgeBase, Named, Spec, written
-from ohr.spec.payees import answering
 from ohr.spec.read import registry_of
+from ohr.spec.servers import answering
 from ohr.spec.source import Source, read_source
 
 SILVER = "silver"

@@ -45,7 +45,7 @@ def apply(
     from ohr.noise_files.apply import apply as lay
     from ohr.noise_files.apply import summary
     from ohr.registry import Registry
-    from ohr.spec.fragment import read_noise
+    from ohr.spec.read import read_noise
 
     files = tuple(path.resolve() for path in plugin or ())
     if len(noise) > 1:

@@ -88,7 +88,7 @@ def _chosen(medium: "Medium", kinds: str | None, given: Sequence[str]) -> "list[
     """Make the noises that were asked for, or all that need no arguments."""
     from ohr.errors import SpecError
     from ohr.registry import Registry
-    from ohr.spec.fragment import read_noise
+    from ohr.spec.read import read_noise
 
     registry = Registry()
     chains = [read_noise(text, registry) for text in given]

@@ -67,7 +67,7 @@ def serve(
     from ohr.models.resident import holding
     from ohr.results.folder.run_folder import MANIFEST
     from ohr.serving.pipeline import Pipeline, with_one_pipeline
-    from ohr.spec.from_manifest import RecordedSpec
+    from ohr.spec.read import RecordedSpec
     from ohr.store import open_store
 
     about = {"token": _secret(token, host), "origins": _origins(cors_origin or (), token)}

@@ -12,9 +12,7 @@ from ohr.contracts.benchmark import (
     ScoringProtocol,
     Tally,
 )
-from ohr.contracts.chunking import Chunker
-from ohr.contracts.conversation import Box, Conversation, PageId, Picture, Turn
-from ohr.contracts.generation import Generator, Notes
+from ohr.contracts.generation import Box, Conversation, Generator, Notes, PageId, Picture, Turn
 from ohr.contracts.metric import (
     AnyMetric,
     Case,
@@ -28,18 +26,21 @@ from ohr.contracts.metric import (
     Ranking,
     RankingMetric,
 )
-from ohr.contracts.ocr import ABSENT, AnyOcr, OcrBackend, RecordedOcr
 from ohr.contracts.ocr_format import OcrFormat
-from ohr.contracts.retrieval import AnyRetriever, Index, PageRetriever, QueryRetriever, Retriever
+from ohr.contracts.retrieval import AnyRetriever, Chunker, Index, PageRetriever, QueryRetriever, Retriever
 from ohr.contracts.stage import Resources, Server, Stage, execution, yaml_keys
 from ohr.contracts.system import Context, GivenContexts, System, SystemReply
 from ohr.contracts.treatment import (
+    ABSENT,
+    AnyOcr,
     Correction,
     ImageNoise,
     ImageTreatment,
     Medium,
+    OcrBackend,
     PageOrder,
     Purpose,
+    RecordedOcr,
     TextNoise,
     TextTreatment,
     Treatment,

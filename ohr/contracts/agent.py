@@ -12,8 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field
 
-from ohr.contracts.conversation import PageId, Picture, Turn
-from ohr.contracts.generation import Generator
+from ohr.contracts.generation import Generator, PageId, Picture, Turn
 from ohr.contracts.retrieval import AnyRetriever
 from ohr.contracts.stage import Resources, Stage, execution
 

@@ -1,4 +1,4 @@
-"""Retrievers: passages or page images in, an index out; the index gives ranked hits."""
+"""Chunkers and retrievers: pages in, passages out; passages or page images in, an index that gives ranked hits out."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import Field
 
 from ohr.contracts.stage import Stage
-from ohr.contracts.values import Chunk, Hit, Image, Question
+from ohr.contracts.values import Chunk, Hit, Image, Page, Question
 
 T = TypeVar("T")
 
@@ -99,3 +99,17 @@ class PageRetriever(QueryRetriever):
     def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # of the contract
         """Make the images searchable."""
         return self.index_images(images)
+
+
+class Chunker(Stage):
+    """Cuts pages into passages."""
+
+    family = "chunker"
+
+    def for_base(self, name: str) -> "Chunker":  # noqa: ARG002 # for those whose chunks depend on it
+        """Return the chunker of the knowledge base in folder `name`; only a published protocol needs another one."""
+        return self
+
+    @abstractmethod
+    def split(self, pages: Sequence[Page]) -> list[Chunk]:
+        """Cut the pages of one document, in order; a page without text gives no chunk."""

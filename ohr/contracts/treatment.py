@@ -1,20 +1,23 @@
 """Treatments: what happens to a document between its pages and its chunks, such as noise, OCR and repairs."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field
 
-from ohr.contracts.stage import Stage
+from ohr.contracts.stage import Stage, execution
 from ohr.contracts.values import (
     Completion,
+    Document,
+    DocumentView,
     Image,
     NoisyText,
     Page,
     Placed,
     Prompt,
+    Recognition,
     Span,
     TreatedImage,
     TreatedPage,
@@ -30,8 +33,8 @@ Purpose = Literal["noise", "reading", "repair"]
 class Treatment(Stage):
     """A step on a document's way from its pages to its chunks: a knowledge base is a list of them, in order.
 
-    Plugins inherit from one of the kinds below, or of `ohr.contracts.ocr`. Each draws from a generator of its own,
-    whatever other kinds are in the list; the second of one kind draws otherwise than the first.
+    Plugins inherit from one of the kinds below. Each draws from a generator of its own, whatever other kinds
+    are in the list; the second of one kind draws otherwise than the first.
     """
 
     family = "treatment"
@@ -203,3 +206,69 @@ class TextNoise(Treatment):
     @abstractmethod
     def perturb(self, text: str, eligible: Sequence[Span], rng: np.random.Generator) -> NoisyText:
         """Edit a text within the `eligible` spans; the edits at a lower rate are a subset of those at a higher."""
+
+
+ABSENT = "not among the precomputed results"
+"""Error of a page that recorded results lack: nothing failed, so a run counts it apart from failures."""
+
+
+class AnyOcr(Treatment):
+    """Has the text of pages: what the engine asks of every backend. Plugins inherit from one of those below."""
+
+    family = "ocr"
+    takes: ClassVar[Medium | None] = "image"
+    gives: ClassVar[Medium | None] = "text"
+    purpose: ClassVar[Purpose] = "reading"
+    reads_images: ClassVar[bool] = True
+    """False for backends whose results exist already (ground truth, a folder)."""
+    reads_original: ClassVar[bool] = False
+    """True for backends that read the benchmark's own files, such as a PDF's text layer: image noise cannot reach
+    them."""
+    reads_documents: ClassVar[bool] = False
+    """True for backends that read a whole document at once, by `recognise_document`; where it is the original file or
+    where paragraphs and tables run over pages."""
+    counts_tokens: ClassVar[bool] = False
+    """True for backends whose pages have `tokens_in` and `tokens_out`: they may have a price by the token."""
+    finishing: ClassVar[tuple[str, ...]] = ()
+    """Fields that only `written` looks at: no page is read again where they change."""
+    batch_size: Annotated[int, execution("Pages given to the engine at once.", gt=0)] = 1
+
+    def written(self, page: Recognition) -> str:
+        """Return a page's text as a knowledge base has it."""
+        return page.text
+
+    def reads(self, language: str) -> bool:  # noqa: ARG002 # for those that read some languages only
+        """Report whether documents in `language` (ISO 639-1) can be read."""
+        return True
+
+    def notes(self, documents: Sequence[Document]) -> Sequence[str]:  # noqa: ARG002 # for those that have some
+        """List what is missing from recorded results or wrong with them: warnings, as `notes` of a benchmark."""
+        if self.reads_original:
+            return (f"ocr {self.kind} reads the documents' own files: image noise does not reach it",)
+        return ()
+
+
+class OcrBackend(AnyOcr):
+    """Reads text from page images, or from documents."""
+
+    @abstractmethod
+    def recognise(self, images: Sequence[Image]) -> Iterable[Recognition]:
+        """Read up to `batch_size` images, in order; a page that fails is a value, not an exception.
+
+        What is read of an image must not depend on the others. Each image is made when it is accessed. A generator's
+        results are kept as they come.
+        """
+
+    def recognise_document(self, view: DocumentView) -> Iterable[Recognition]:
+        """Read a document, one result per page, in order."""
+        return self.recognise(view.images)
+
+
+class RecordedOcr(AnyOcr):
+    """Has results that were recorded, and reads no images."""
+
+    reads_images: ClassVar[bool] = False
+
+    @abstractmethod
+    def recorded(self, document: Document) -> Sequence[Page]:
+        """Return a document's pages; one that the results lack has the error ABSENT."""

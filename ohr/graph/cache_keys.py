@@ -26,9 +26,10 @@ from ohr.contracts import (
     Treatment,
 )
 from ohr.dataset.inputs import Inputs
-from ohr.graph.scored import Scored
 from ohr.keys import identity, key
-from ohr.spec.model import KnowledgeBase
+from ohr.metrics.scores import Rules
+from ohr.registry import Registry
+from ohr.spec.model import KnowledgeBase, Spec
 from ohr.steps.answers.judge_prompts import Judge, questioned
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.steps.documents.page_images import ImageRecipe, acting, in_order
@@ -48,17 +49,44 @@ SCORES_VERSION = 6
 
 
 @dataclass(frozen=True)
-class Keys(Scored):
+class Keys:
     """Makes the keys of one spec on one set of inputs.
 
     A key holds the identity of the stage (kind, version, result-changing fields), the content or the keys of its
     inputs, and the seed where something is drawn; never a name of a knowledge base, a path or a worker count.
     """
 
+    spec: Spec
     inputs: Inputs
     _identities: dict[tuple[Stage, tuple[str, ...]], list[Any]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    @cached_property
+    def metrics(self) -> dict[str, AnyMetric]:
+        """The metrics of the benchmark's protocol, and the spec's own, by name."""
+        return protocol_metrics(self.spec) | {named.name: named.stage for named in self.spec.metrics}
+
+    @cached_property
+    def answer_metrics(self) -> dict[str, AnyMetric]:
+        """The metrics of answers: the protocol's, then the spec's own."""
+        return {name: self.metrics[name] for name in self.rules.answer_metrics}
+
+    @cached_property
+    def page_metrics(self) -> dict[str, AnyMetric]:
+        """The metrics of pages: the protocol's, then the spec's own."""
+        return {name: self.metrics[name] for name in self.rules.page_metrics}
+
+    @cached_property
+    def ranking_metrics(self) -> dict[str, AnyMetric]:
+        """The metrics of rankings beside the headline: the protocol's, then the spec's own."""
+        return {name: self.metrics[name] for name in self.rules.ranking_metrics}
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules of scoring: with questions, texts and answers, they determine the scores."""
+        further = tuple(named.name for named in self.spec.metrics)
+        return Rules(self.spec.benchmark.scoring, self.metrics, further, self.spec.seed)
 
     def identity(self, stage: Stage, *without: str) -> list[Any]:
         """Return a stage's identity; computed once, as a stage may hash a whole folder for it."""
@@ -312,3 +340,15 @@ class Keys(Scored):
 def again(base: KnowledgeBase) -> list[str]:
     """Return what sets the results of a repeated condition apart from those that it repeats."""
     return ["again"] if base.again_of else []
+
+
+def protocol_metrics(spec: Spec) -> dict[str, AnyMetric]:
+    """Make the metrics of the protocol of a spec's benchmark, by name."""
+    registry, protocol = Registry(spec.plugin_files), spec.benchmark.scoring
+    metrics: dict[str, AnyMetric] = {}
+    for name in protocol.metrics:
+        fields = {"kind": name, **protocol.metric_fields.get(name, {})}
+        metric = registry.load("metric", str(fields["kind"])).model_validate(fields)
+        if isinstance(metric, AnyMetric):  # the registry has checked it; this is for the type checker
+            metrics[name] = metric
+    return metrics

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from ohr.contracts import Correction, Document, Generator
+from ohr.contracts import CaseJudgeMetric, CaseMetric, Correction, Document, Generator, OcrBackend, Question
 from ohr.graph.cache_keys import Keys, again
 from ohr.graph.cells import (
     Cell,
@@ -20,21 +21,21 @@ from ohr.graph.cells import (
     system_swaps,
     system_work,
 )
-from ohr.graph.episodes import add_episodes
+from ohr.graph.episodes import add_episodes, add_given, add_replies
 from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.graph.indexes import Scope, add_source, scopes
-from ohr.graph.page_steps import add_pages
-from ohr.graph.replies import add_given, add_replies
-from ohr.graph.score_steps import ScoreSteps
 from ohr.keys import key
+from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.answers.correcting import PrepareCorrection
-from ohr.steps.answers.judge_prompts import PreparePageJudging
+from ohr.steps.answers.judge_prompts import PrepareJudging, PreparePageJudging
 from ohr.steps.answers.prompts import CONDITIONS, PreparePrompts
-from ohr.steps.answers.scoring import ScorePages
+from ohr.steps.answers.scoring import ScoreAnswers, ScorePages, ScoreRetrieval, ScoreShown
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CorrectDocument, MakeDocument
+from ohr.steps.documents.page_images import PageImage, acting
+from ohr.steps.documents.read_pages import ReadDocument, ReadPages
 from ohr.steps.retrieval.retrieve import Retrieve
 from ohr.steps.retrieval.swapped_texts import SwapHits
 from ohr.work.step import Step
@@ -46,7 +47,11 @@ def compile_graph(keys: Keys) -> Graph:
 
 
 @dataclass
-class _Compiler(ScoreSteps):
+class _Compiler:
+    keys: Keys
+    graph: Graph = field(default_factory=Graph)
+    made: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The documents of each knowledge base."""
     indexes: dict[str, str] = field(default_factory=dict)
     """The first step of each index, after which the others that use it run."""
     found: dict[tuple[str, str, str], list[Batch]] = field(default_factory=dict)
@@ -57,13 +62,13 @@ class _Compiler(ScoreSteps):
     """The replies of each system, by knowledge base and system."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        self.spec, self.inputs = self.keys.spec, self.keys.inputs
         self.scopes = scopes(self.keys)
 
     def graph_of_all(self) -> Graph:
-        found: dict[str, list[Search]] = defaultdict(list)
+        searches_of: dict[str, list[Search]] = defaultdict(list)
         for search in searches(self.spec):
-            found[search[0].name].append(search)
+            searches_of[search[0].name].append(search)
         for base in self.spec.knowledge_bases:
             known = self.inputs.by_name
             read = {name: range(len(self.keys.read_order(base, document))) for name, document in known.items()}
@@ -73,7 +78,7 @@ class _Compiler(ScoreSteps):
             lost = self.damage(base, documents)
             part = BasePart(base, tuple(documents.values()), lost, pages, *scored, self.asked_about[base.name])
             self.graph.parts.append(part)
-            for search in found[base.name]:
+            for search in searches_of[base.name]:
                 self.search(search, documents)
             if "generation" in self.spec.evaluate:
                 self.generation(base, documents)
@@ -88,19 +93,19 @@ class _Compiler(ScoreSteps):
 
     def documents(self, base: KnowledgeBase, pages: Mapping[str, Sequence[str]]) -> dict[str, str]:
         """Add the documents of a base; returns their keys by name."""
-        seed, made = self.spec.seed + base.replicate, {}
+        seed, document_keys = self.spec.seed + base.replicate, {}
         for name, document in self.inputs.by_name.items():
             work = MakeDocument(self.spec.benchmark, base, document, seed, self.keys.placing(base, document))
             starts = [place for place, each in enumerate(base.text_treatments) if isinstance(each, Correction)]
             stops = [*starts, None]
             key = self.keys.document(base, document, pages[name], stops[0])
-            made[name] = self.graph.add(Step(replace(work, stop=stops[0]), (key,), tuple(pages[name]))).key
+            document_keys[name] = self.graph.add(Step(replace(work, stop=stops[0]), (key,), tuple(pages[name]))).key
             for start, stop in zip(starts, stops[1:], strict=True):
-                asked = self.correction(base, document, start, made[name])
+                asked = self.correction(base, document, start, document_keys[name])
                 key = self.keys.document(base, document, pages[name], stop)
                 correct = CorrectDocument(base, document, seed, work.questions, start, stop)
-                made[name] = self.graph.add(Step(correct, (key,), (made[name], asked))).key
-        return made
+                document_keys[name] = self.graph.add(Step(correct, (key,), (document_keys[name], asked))).key
+        return document_keys
 
     def correction(self, base: KnowledgeBase, document: Document, start: int, document_key: str) -> str:
         """Add the step that asks a model about the pages of a document; returns its key."""
@@ -164,9 +169,11 @@ class _Compiler(ScoreSteps):
             self.cell(Cell("overall", *search, generator), hits)
 
     def cell(self, cell: Cell, hits: Sequence[Batch]) -> None:
-        """Add a cell that scores hits, or the answers to them."""
-        if cell.generator is None:
+        """Add a cell that scores hits, or the answers to them: a system's, which are there, or a generator's."""
+        if cell.stage == "retrieval":
             parts = [replace(batch, scores=self.retrieval_scores(cell, batch)) for batch in hits]
+        elif cell.generator is None:
+            parts = [self.scored(cell, replace(batch, hits=None)) for batch in hits]
         else:
             parts = [self.scored(cell, replace(batch, prompts=self.overall(cell, batch))) for batch in hits]
         self.graph.parts.append(CellPart(cell, tuple(parts)))
@@ -176,16 +183,21 @@ class _Compiler(ScoreSteps):
         assert cell.swap is not None
         searched, read = (noisy, clean) if cell.swap.noisy == "index" else (clean, noisy)
         documents = {scope.name: scope.names for scope in self.scopes}
-        batches = []
-        for batch in self.found[search_place(searched)]:
-            assert batch.hits is not None
-            names = documents[batch.scope]
-            mine, theirs = ([self.made[search[0].name][name] for name in names] for search in (searched, read))
-            output = self.keys.swapped(batch.hits, mine, theirs)
-            work = SwapHits(f"{noisy[2].name} on {noisy[0].name} ({cell.swap.noisy} only)", batch.hits, names)
-            self.graph.add(Step(work, (output,), (batch.hits, *mine, *theirs)))
-            batches.append(replace(batch, hits=output))
-        return batches
+        label = f"{noisy[2].name} on {noisy[0].name} ({cell.swap.noisy} only)"
+        return [
+            self.read_elsewhere(batch, label, documents[batch.scope], searched[0], read[0])
+            for batch in self.found[search_place(searched)]
+        ]
+
+    def read_elsewhere(
+        self, batch: Batch, label: str, names: tuple[str, ...], searched: KnowledgeBase, read: KnowledgeBase
+    ) -> Batch:
+        """Add the step that reads hits in documents of another knowledge base; returns the batch with these hits."""
+        assert batch.hits is not None
+        mine, theirs = ([self.made[base.name][name] for name in names] for base in (searched, read))
+        output = self.keys.swapped(batch.hits, mine, theirs)
+        self.graph.add(Step(SwapHits(label, batch.hits, names), (output,), (batch.hits, *mine, *theirs)))
+        return replace(batch, hits=output)
 
     def hits(self, search: Search, scope: Scope, documents: dict[str, str]) -> dict[tuple[int, ...], str]:
         """Add the steps that index and search one scope; returns the hits' keys by batch."""
@@ -220,13 +232,7 @@ class _Compiler(ScoreSteps):
         for work in system_work(self.spec):
             batches = add_replies(self.graph, self.keys, work, self.made[work[0].name])
             for cell in agent_cells(self.spec, work):
-                parts = [
-                    replace(batch, scores=self.retrieval_scores(cell, batch))
-                    if cell.stage == "retrieval"
-                    else self.scored(cell, replace(batch, hits=None))
-                    for batch in batches
-                ]
-                self.graph.parts.append(CellPart(cell, tuple(parts)))
+                self.cell(cell, batches)
             self.replied[work[0].name, work[2].name] = batches
         for work, clean in system_swaps(self.spec):
             for cell in system_swapped(self.spec, work, clean):
@@ -237,21 +243,14 @@ class _Compiler(ScoreSteps):
         assert cell.swap is not None
         base, _, system = work
         searched, read = (base, clean) if cell.swap.noisy == "index" else (clean, base)
-        mine, theirs = (list(self.made[each.name].values()) for each in (searched, read))
-        batches = []
-        for batch in self.replied[searched.name, system.name]:
-            assert batch.hits is not None
-            output = self.keys.swapped(batch.hits, mine, theirs)
-            label = f"{system.name} on {base.name} ({cell.swap.noisy} only)"
-            swap = SwapHits(label, batch.hits, tuple(self.made[base.name]))
-            self.graph.add(Step(swap, (output,), (batch.hits, *mine, *theirs)))
-            batches.append(replace(batch, hits=output))
-        if cell.stage == "retrieval":
-            parts = [replace(batch, scores=self.retrieval_scores(cell, batch)) for batch in batches]
-        else:
-            given = add_given(self.graph, self.keys, (clean, None, system), self.made[clean.name], batches)
-            parts = [self.scored(cell, replace(batch, hits=None)) for batch in given]
-        self.graph.parts.append(CellPart(cell, tuple(parts)))
+        label, names = f"{system.name} on {base.name} ({cell.swap.noisy} only)", tuple(self.made[base.name])
+        batches = [
+            self.read_elsewhere(batch, label, names, searched, read)
+            for batch in self.replied[searched.name, system.name]
+        ]
+        if cell.stage != "retrieval":
+            batches = add_given(self.graph, self.keys, (clean, None, system), self.made[clean.name], batches)
+        self.cell(cell, batches)
 
     def generation(self, base: KnowledgeBase, documents: dict[str, str]) -> None:
         for generator in self.spec.generators:
@@ -308,7 +307,98 @@ class _Compiler(ScoreSteps):
     def batches(self) -> Iterator[tuple[int, ...]]:
         return Scope("", (), self.inputs.asked).batches()
 
+    def retrieval_scores(self, cell: Cell, batch: Batch) -> str:
+        """Add the scores of the hits of some questions; returns their key."""
+        searching: Any = cell.retriever or cell.agent
+        assert searching is not None and batch.hits is not None
+        top_k = searching.stage.top_k
+        metrics = [self.keys.metrics[self.spec.benchmark.scoring.retrieval], *self.keys.ranking_metrics.values()]
+        chunks = self.own_chunks(cell, batch) if self.keys.rules.facts and not cell.swap else ()
+        source = ["retrieval", batch.hits, top_k, *([list(chunks)] if chunks else [])]
+        name = self.keys.scores(source, self.asked(batch.questions), metrics)
+        label = f"{searching.name} on {cell.base.name}"
+        cuts = cell.chunker is not None
+        work = ScoreRetrieval(label, batch.questions, batch.hits, top_k, self.keys.rules, cuts)
+        return self.graph.add(Step(work, (name,), (batch.hits, *chunks))).key
+
+    def own_chunks(self, cell: Cell, batch: Batch) -> tuple[str, ...]:
+        """Return the keys of the chunks of the questions' documents; of the documents where pages are the chunks."""
+        documents = self.made[cell.base.name]
+        names = dict.fromkeys(q.document for q in self.asked(batch.questions) if q.document in documents)
+        stage = cell.chunker.stage if cell.chunker else None
+        return tuple(self.keys.chunks(documents[name], stage) if stage else documents[name] for name in names)
+
+    def scored(self, cell: Cell, batch: Batch) -> Batch:
+        """Add the steps that judge and score the answers to some questions; returns the batch with their keys."""
+        metrics, asked = [*self.keys.answer_metrics.values()], self.asked(batch.questions)
+        cases = any(isinstance(metric, CaseMetric | CaseJudgeMetric) for metric in metrics)
+        noises = tuple(each for each in acting(cell.read.image_treatments) if each.purpose == "noise")
+        source = (batch.prompts.key,) if batch.prompts else tuple(dict.fromkeys(batch.episodes.values()))
+        places = {name: place for place, name in enumerate(source)}
+        episodes = tuple(places[batch.episodes[q.id]] for q in asked) if batch.episodes else ()
+        prompts = batch.asks if cases else None
+        answers = (cell.label, batch.questions, episodes, prompts, noises)
+        inputs = (*source, *(batch.prompts.inputs if prompts and batch.prompts else ()))
+        if self.keys.judges:
+            judged = self.keys.judging(source, asked, noises)
+            self.graph.add(Step(PrepareJudging(*answers, self.keys.judges), (judged,), inputs))
+            batch, inputs = replace(batch, judged=judged), (*inputs, judged)
+        condition = cell.base.name if cell.stage == "reference" else ""
+        name = self.keys.scores([cell.stage, condition, *source, batch.judged], asked, metrics, noises)
+        work = ScoreAnswers(*answers, cell.stage, condition, self.keys.rules, cases)
+        self.graph.add(Step(work, (name,), inputs))
+        return replace(batch, scores=name)
+
+    def shown_scores(self, cell: Cell, batch: Batch) -> str:
+        """Add the scores of the pages that an agent looked at; returns their key."""
+        assert cell.agent is not None
+        asked = self.asked(batch.questions)
+        episodes = [batch.episodes[question.id] for question in asked]
+        places = {name: place for place, name in enumerate(dict.fromkeys(episodes))}
+        key = self.keys.scores(["shown", list(SHOWN_METRICS), *episodes], asked, [])
+        work = ScoreShown(cell.agent.name, batch.questions, tuple(places[name] for name in episodes))
+        return self.graph.add(Step(work, (key,), tuple(places))).key
+
+    def asked(self, places: Sequence[int]) -> list[Question]:
+        """Return questions by their places."""
+        return [self.inputs.questions[place] for place in places]
+
 
 def reference_base(condition: str) -> KnowledgeBase:
     """Return the knowledge base of a reference condition: none, under the condition's name."""
     return KnowledgeBase(condition, condition, (GroundTruth(),))
+
+
+def add_pages(
+    graph: Graph, keys: Keys, base: KnowledgeBase, wanted: Mapping[str, Sequence[int]]
+) -> dict[str, list[str]]:
+    """Add the steps that read pages of some documents, in batches over documents as large as the engine takes.
+
+    Args:
+        wanted: places of pages in the order in which the engine gets them, by the name of their document.
+
+    Returns:
+        the keys of these pages, by document; none where the backend reads no images.
+    """
+    pages_of: dict[str, list[str]] = {name: [] for name in wanted}
+    if not isinstance(base.ocr, OcrBackend):
+        return pages_of
+    recipe, pages = keys.images(base), dict[str, PageImage]()
+    for name, indices in wanted.items():
+        document = keys.inputs.by_name[name]
+        leaf = keys.inputs.leaf(document, images=True)
+        placed = keys.read_order(base, document)
+        read = range(len(placed)) if base.ocr.reads_documents else indices
+        own = {index: keys.page(base, document, index) for index in read}
+        pages_of[name] = [own[index] for index in indices]
+        new = {key: placed[index].place for index, key in own.items() if key not in graph.steps}
+        images = {key: recipe.page(document, place, leaf) for key, place in new.items()}
+        if not base.ocr.reads_documents:
+            pages |= images
+        elif images:
+            work = ReadDocument(tuple(images.values()), base.ocr, base.name, keys.spec.benchmark)
+            graph.add(Step(work, tuple(images)))
+    names, size = list(pages), base.ocr.batch_size
+    for batch in (tuple(names[start : start + size]) for start in range(0, len(names), size)):
+        graph.add(Step(ReadPages(tuple(pages[name] for name in batch), base.ocr, base.name), batch))
+    return pages_of

@@ -9,7 +9,7 @@ from ohr.graph.cache_keys import Keys
 from ohr.graph.graph import Graph
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.documents.make_document import CutChunks
-from ohr.steps.documents.render_page import RenderPage
+from ohr.steps.documents.page_images import RenderPage
 from ohr.steps.retrieval.indexing import Searched
 from ohr.work.step import Step
 

@@ -19,7 +19,7 @@ from ohr.files import documents, images, ohrbench_json, pdf
 from ohr.files.lazy import page_images
 from ohr.messages.wording import counted, named
 from ohr.results.folder.replace import filled
-from ohr.spec.fragment import NoiseChain
+from ohr.spec.read import NoiseChain
 from ohr.steps.documents.page_images import OtherPages, distort
 from ohr.steps.documents.treat import TreatedPages, treat
 from ohr.text.words import words

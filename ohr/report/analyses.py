@@ -13,8 +13,7 @@ from ohr.markup.strip import strip_markup
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.lcs import lcs_without_formatting
 from ohr.metrics.realism import QUANTILES
-from ohr.noise_files.page_statistics import NothingToCompare, page_statistics
-from ohr.noise_files.stats import of_run
+from ohr.noise_files.stats import NothingToCompare, of_run, page_statistics
 from ohr.results.derived.fact_survival import STEPS, pipelines, read_survival
 from ohr.results.derived.means import estimates
 from ohr.results.derived.rater_agreement import agreement

@@ -21,8 +21,7 @@ from ohr.results.score_arrays import CellScores, Floats, Part, Place, Questions,
 from ohr.results.tables.groups import GROUPS
 from ohr.results.tables.table_files import Tables, export_csv
 from ohr.spec.file_keys import Attribution
-from ohr.spec.model import KnowledgeBase, Spec
-from ohr.spec.noise_chain import Parts, parts, with_only
+from ohr.spec.model import KnowledgeBase, Parts, Spec, parts, with_only
 from ohr.statistics.estimate import Estimate, quantile
 from ohr.statistics.intervals import differences
 from ohr.statistics.variance import order_error

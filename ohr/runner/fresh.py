@@ -10,8 +10,8 @@ from ohr.steps.answers.prompts import PreparePrompts
 from ohr.steps.answers.scoring import ScoreAnswers, ScorePages, ScoreRetrieval, ScoreShown
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CutChunks, MakeDocument
+from ohr.steps.documents.page_images import RenderPage
 from ohr.steps.documents.read_pages import ReadDocument, ReadPages
-from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import Retrieve
 from ohr.steps.systems.run_system import RunSystem
 from ohr.store import Store

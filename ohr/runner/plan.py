@@ -22,13 +22,13 @@ from ohr.runner.preflight import check_stages
 from ohr.runner.prompt_sizes import Estimate, Sizes
 from ohr.runner.text_growth import Growth
 from ohr.spec.model import Named, Spec
-from ohr.spec.payees import answering, correcting, judging, models_of, reading, serving
+from ohr.spec.servers import answering, correcting, judging, models_of, reading, serving
 from ohr.steps.agents.run_agent import RunAgent
 from ohr.steps.answers.correcting import PrepareCorrection
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CorrectDocument, CutChunks, MakeDocument
+from ohr.steps.documents.page_images import RenderPage
 from ohr.steps.documents.read_pages import ReadDocument, ReadPages
-from ohr.steps.documents.render_page import RenderPage
 from ohr.steps.retrieval.retrieve import Retrieve
 from ohr.steps.retrieval.swapped_texts import SwapHits
 from ohr.steps.systems.run_system import RunSystem

@@ -35,7 +35,7 @@ from ohr.runner.run_options import RunOptions
 from ohr.runner.tabulate import Tabulator
 from ohr.spec.model import Spec
 from ohr.spec.servers import left_at_servers, sent_singly
-from ohr.steps.documents.render_page import RenderPage
+from ohr.steps.documents.page_images import RenderPage
 
 _log = logging.getLogger(__name__)
 LOG = "run.log"

@@ -21,7 +21,7 @@ from ohr.metrics.dose import DAMAGED, QuestionDose
 from ohr.metrics.question_scores import about_same_pages, constant_scores
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.scores import Scores, failed_questions, kb_scores, with_failures
-from ohr.noise_files.page_statistics import write_statistics
+from ohr.noise_files.stats import write_statistics
 from ohr.results.derived import decomposition
 from ohr.results.derived.derive import derive
 from ohr.results.derived.dose_rows import Counts
@@ -48,7 +48,7 @@ from ohr.runner.columns import (
 )
 from ohr.runner.usage import note_answers
 from ohr.spec.model import KnowledgeBase, Named
-from ohr.spec.payees import correcting, judging, reading
+from ohr.spec.servers import correcting, judging, reading
 from ohr.steps.answers.generate import Answered, as_answered
 from ohr.steps.answers.judge_prompts import Judge, reply_keys
 from ohr.steps.answers.scoring import read_scores

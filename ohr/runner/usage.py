@@ -6,7 +6,7 @@ from typing import Any
 from ohr.contracts import System
 from ohr.engine.ledger import Usage
 from ohr.graph.cells import Cell
-from ohr.spec.payees import answering, models_of, serving
+from ohr.spec.servers import answering, models_of, serving
 
 
 def note_answers(usage: Usage, cell: Cell, found: Mapping[str, Mapping[str, Any]]) -> None:

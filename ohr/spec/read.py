@@ -1,20 +1,25 @@
-"""From a spec's file to a Spec, or to all its faults."""
+"""From a spec's file, a mapping, a manifest or the YAML of a noise to what it names, or to all its faults."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import AnyOcr, Benchmark
+from ohr.contracts import AnyOcr, Benchmark, Correction, Medium, PageOrder, Treatment
+from ohr.errors import DataError, SpecError
+from ohr.messages.wording import quoted
 from ohr.prices import faults_of_prices
-from ohr.registry import Registry
-from ohr.spec.build import Builder, fault_of_name
+from ohr.registry import Registry, choices
+from ohr.spec.build import Builder, Built, fault_of_name
 from ohr.spec.conditions import knowledge_bases, repeated
-from ohr.spec.file_keys import SpecFile
+from ohr.spec.file_keys import QuestionFilter, SpecFile
 from ohr.spec.model import KnowledgeBase, Named, Spec, written
-from ohr.spec.payees import payees, tokenless
 from ohr.spec.rules import Entry, breaches, fault_of_swaps, faults_of_hypotheses, misfits, prescribed, to_decompose
-from ohr.spec.source import Source, read_source, refuse
+from ohr.spec.servers import payees, tokenless
+from ohr.spec.source import Source, Where, parse, read_source, read_text, refuse
 from ohr.spec.sweep import fault_of_size
+from ohr.treatments import SHORT, recorded_treatments
 
 _PLAIN = (
     "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
@@ -131,7 +136,7 @@ def _spec(builder: Builder) -> Spec:
             "plugins": _plugin_files(builder.source),
             "benchmark": written(benchmark),
             "knowledge_bases": [base.written() for base in bases],
-            **{key: [{"name": item.name, **written(item.stage)} for item in found] for key, found in named.items()},
+            **{key: [{"name": item.name, **written(item.stage)} for item in listed] for key, listed in named.items()},
         },
     )
 
@@ -205,3 +210,178 @@ def _entries(data: Mapping[str, Any], key: str) -> list[Entry]:
         return [((key,), value)] if isinstance(value, Mapping) else []
     items = enumerate(value) if isinstance(value, list) else ()
     return [((key, place), item) for place, item in items if isinstance(item, Mapping)]
+
+
+class RecordedSpec:
+    """A spec as a manifest has it, from which single plugins are made.
+
+    Args:
+        manifest: of a run.
+        path: of the manifest: relative paths in it start at its folder.
+        trust_plugins: run the plugin files that the spec names.
+        allow_env: as of `read_spec`.
+    """
+
+    def __init__(
+        self, manifest: Mapping[str, Any], path: Path, *, trust_plugins: bool = False, allow_env: Sequence[str] = ()
+    ) -> None:
+        self._spec, self._path, self._trusted, self._allowed = manifest["spec"], path, trust_plugins, allow_env
+        self._bases = {base["condition"]: base for base in reversed(self._spec.get("knowledge_bases") or [])}
+
+    @cached_property
+    def benchmark(self) -> Benchmark:
+        """The benchmark.
+
+        Raises:
+            SpecError: its keys are wrong here: an environment variable is not set, or its plugin is missing.
+        """
+        benchmark: Benchmark = self._builder.alone("benchmark", self._spec["benchmark"])
+        return benchmark
+
+    def treatments(self, condition: str) -> tuple[Treatment, ...]:
+        """Return the treatments of a condition, in the order in which they act.
+
+        Raises: as `benchmark`.
+        """
+        return _treatments(self._builder, self._base(condition))
+
+    def seed(self, condition: str) -> int:
+        """Return the seed of a condition's first draw."""
+        return int(self._spec["seed"]) + int(self._base(condition).get("replicate") or 0)
+
+    def of_condition(self, name: str) -> Spec:
+        """Return the spec with one knowledge base, and without agents and systems: what it makes has the run's keys.
+
+        Args:
+            name: of a condition, for its first draw, or of a draw.
+
+        Raises:
+            DataError: the run has no such condition.
+            SpecError: as `benchmark`.
+        """
+        spec, builder = self._spec, self._builder
+        bases = spec.get("knowledge_bases") or []
+        draws = [base for base in bases if name in (base["condition"], base["name"])]
+        if not draws:
+            known = list(dict.fromkeys(base["condition"] for base in bases))
+            lacks = f"has no condition {name!r}" if name else "has several conditions, and none is named"
+            raise DataError(f"the run {lacks}. {choices(name, known)}")
+        named: dict[str, Any] = {
+            f"{family}s": tuple(
+                Named(item["name"], builder.alone(family, {key: item[key] for key in item if key != "name"}))
+                for item in spec.get(f"{family}s") or ()
+            )
+            for family in ("chunker", "retriever", "generator")
+        }
+        return Spec(
+            spec["name"],
+            spec["seed"],
+            self.benchmark,
+            (_drawn(builder, name, draws[0]),),
+            **named,
+            evaluate=("retrieval", "overall"),
+            index_scope=spec.get("index_scope") or self.benchmark.scoring.index_scope,
+            limit=spec.get("limit"),
+            questions=QuestionFilter(**(spec.get("questions") or {})),
+            sample=spec.get("sample"),
+            plugin_digests=tuple(sorted(builder.registry.digests().items())),
+            plugin_files=builder.registry.files,
+        )
+
+    def _base(self, condition: str) -> Mapping[str, Any]:
+        base: Mapping[str, Any] = self._bases.get(condition, {})
+        return base
+
+    @property
+    def _builder(self) -> Builder:
+        files = tuple((self._path.parent / name).resolve() for name in self._spec.get("plugins") or ())
+        if files and not self._trusted:
+            raise SpecError("its spec runs code of its own, which needs --trust-plugins")
+        if gone := [file for file in files if not file.is_file()]:
+            raise SpecError(f"{gone[0]}: no such plugin file")
+        source = Source(dict(self._spec), str(self._path), {(): (str(self._path), 0)})
+        return Builder(source, Registry(files, bool(files)), frozenset(self._allowed))
+
+
+def _drawn(builder: Builder, name: str, keys: Mapping[str, Any]) -> KnowledgeBase:
+    """Make a knowledge base from what `KnowledgeBase.written` returned, under another name."""
+    return KnowledgeBase(
+        name,
+        name,
+        _treatments(builder, keys),
+        replicate=keys["replicate"],
+        retrievers=None if keys["retrievers"] is None else tuple(keys["retrievers"]),
+        again_of=keys.get("again_of"),
+    )
+
+
+def _treatments(builder: Builder, base: Mapping[str, Any]) -> tuple[Treatment, ...]:
+    return tuple(builder.alone(each.family, each.keys) for each in recorded_treatments(base))
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseChain:
+    """Treatments of images or of texts, noise as a rule, applied in order."""
+
+    medium: Medium
+    noises: tuple[Treatment, ...]
+
+
+def read_noise(given: str, registry: Registry | None = None) -> NoiseChain:
+    """Read a noise or a chain of noises.
+
+    Args:
+        given: YAML, such as `{kind: formatting, rate: 0.3}`, or the name of a file with it. The noise may be alone,
+            in a list, or under the key that a knowledge base has for it.
+        registry: the plugins that may be named; the installed ones.
+
+    Raises:
+        SpecError: it is no noise, or more than one strength of it.
+    """
+    is_file = given.endswith((".yaml", ".yml")) or ("{" not in given and Path(given).is_file())
+    source = parse(read_text(Path(given)), given) if is_file else parse(given, "--noise")
+    builder = Builder(source, registry or Registry())
+    where, entry = _entry(source)
+    chain = list(_chain(builder, entry, where))
+    builder.refuse()
+    if any(built.aim for variants in chain for built in variants):
+        raise SpecError(f"{source.file}: a target is found for a spec, by its questions: see `ohr noise calibrate`")
+    if any(len(variants) != 1 for variants in chain):
+        swept = sorted({name for variants in chain for built in variants for name, _ in built.swept})
+        raise SpecError(f"{source.file}: one level at a time: give {', '.join(swept)} one value")
+    stages = tuple(variants[0].stage for variants in chain)
+    whole = [stage.kind for stage in stages if isinstance(stage, PageOrder | Correction)]
+    if whole:
+        raise SpecError(f"{source.file}: {whole[0]} is about whole documents, and is for a knowledge base only")
+    if len({stage.takes for stage in stages}) > 1:
+        raise SpecError(f"{source.file}: either noise of images or of texts: they are made from different things")
+    return NoiseChain(stages[0].takes, stages)
+
+
+def _entry(source: Source) -> tuple[Where, Any]:
+    data: Any = source.data
+    where: Where = ()
+    if isinstance(data, Mapping):
+        named = [name for name in (*SHORT, "treatments") if name in data and name != "ocr"]
+        if len(named) == 2:
+            raise SpecError(f"{source.file}: either {named[1]} or {named[0]}: they are made from different things")
+        if named:
+            where, data = (named[0],), data[named[0]]
+    if isinstance(data, Mapping) and data:
+        return where, data
+    if isinstance(data, list) and data and all(isinstance(item, Mapping) for item in data):
+        return where, data
+    wanted = "a mapping with a `kind`, as in '{kind: formatting, rate: 0.3}', or a list of them"
+    raise SpecError(f"{source.file}: must be {wanted} (got {quoted(data)})")
+
+
+def _chain(builder: Builder, entry: Any, where: Where) -> Iterator[list[Built]]:
+    """Build each treatment of a chain; a key with the name of a family allows no other."""
+    kinds = {kind: families[0] for kind, families in builder.registry.treatments().items() if families[0] != "ocr"}
+    for place, keys in enumerate(entry if isinstance(entry, list) else [entry]):
+        here = (*where, place) if isinstance(entry, list) else where
+        kind = keys.get("kind")
+        if kind in kinds and where in ((), ("treatments",), (kinds[kind],)):
+            yield builder.spread(kinds[kind], keys, here)
+        else:
+            builder.note((*here, "kind"), f"{choices(str(kind), list(kinds))} (got {quoted(kind)})")

@@ -9,9 +9,8 @@ from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.registry import Registry, choices
 from ohr.results.tables.groups import GROUPS
 from ohr.spec.file_keys import Hypothesis, SpecFile
-from ohr.spec.model import KnowledgeBase, Named, names
-from ohr.spec.noise_chain import fault_of
-from ohr.spec.servers import limits_that_differ
+from ohr.spec.model import KnowledgeBase, Named, fault_of, names
+from ohr.spec.servers import Plugins, limits_that_differ
 from ohr.spec.source import Note, Where
 
 Entry = tuple[Where, Mapping[str, Any]]
@@ -44,7 +43,7 @@ def misfits(
     file: SpecFile,
     benchmark: Benchmark | None,
     bases: Sequence[KnowledgeBase],
-    named: Mapping[str, Sequence[Named[Any]]],
+    named: Plugins,
     *,
     searches: bool,
 ) -> Iterator[Note]:
@@ -69,9 +68,7 @@ def misfits(
             yield ("attribution", "of", place), f"{name} {wrong}"
 
 
-def _of_stages(
-    stages: set[str], file: SpecFile, named: Mapping[str, Sequence[Named[Any]]], searches: bool
-) -> Iterator[Note]:
+def _of_stages(stages: set[str], file: SpecFile, named: Plugins, searches: bool) -> Iterator[Note]:
     """Yield stages with nothing to evaluate; agents and systems retrieve and answer by themselves."""
     alone = bool(file.agents or file.systems) and not file.generators
     if {"retrieval", "overall"} & stages and not (searches or alone):
@@ -148,9 +145,6 @@ _USED: Mapping[str, tuple[str, ...]] = {
     "overall": ("chunker", "retriever", "generator"),
 }
 """The parts of a pipeline by stage."""
-
-Plugins = Mapping[str, Sequence[Named[Any]]]
-"""The named plugins of a spec, by key: `chunkers`, `retrievers`, `generators`, `agents`, `metrics`."""
 
 
 def faults_of_hypotheses(

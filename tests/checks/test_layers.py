@@ -23,7 +23,7 @@ def test_every_import_of_ohr_is_seen(tmp_path):
     assert ("ohr.noise.formatting", "ohr.noise.formatting.page_words") in found  # a relative one
     assert ("ohr.noise.formatting", "ohr.text.edits") in found  # from ohr.text import edits
     assert ("ohr.report.figures.curves_figure", "ohr.report.figures.panels") in found
-    assert ("ohr.steps.documents.placement", "bm25s.stopwords") in found  # one inside a method
+    assert ("ohr.steps.documents.treat", "bm25s.stopwords") in found  # one inside a method
 
 
 FAMILY = "a family imports only the contracts and shared packages"

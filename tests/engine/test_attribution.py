@@ -15,8 +15,7 @@ from ohr.ocr.ground_truth import GroundTruth
 from ohr.results.run import Run
 from ohr.runner.attribution import coalitions, orders, weights
 from ohr.runner.plan import plan
-from ohr.spec.model import KnowledgeBase
-from ohr.spec.noise_chain import parts, with_only
+from ohr.spec.model import KnowledgeBase, parts, with_only
 from ohr.spec.read import read_spec
 
 from .conftest import continued, doses, rows

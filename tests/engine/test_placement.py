@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from ohr.contracts import Edit, Page, Question
 from ohr.noise.formatting import Formatting
-from ohr.steps.documents.placement import aligned, eligible
-from ohr.steps.documents.treat import TreatedPages, count, treat
+from ohr.steps.documents.treat import TreatedPages, aligned, count, eligible, treat
 from ohr.text import edits
 
 from .conftest import doses, rows

@@ -6,7 +6,7 @@ from time import time
 import pytest
 
 from ohr.contracts import Prompt, Turn
-from ohr.contracts.conversation import Conversation
+from ohr.contracts.generation import Conversation
 from ohr.errors import SpecError
 from ohr.generators.openai import OpenAI
 from ohr.models.allowance import size_of

@@ -13,8 +13,8 @@ from ohr.errors import DataError
 from ohr.metrics.dose import by_page, question_dose
 from ohr.metrics.lcs import lcs
 from ohr.noise.channel import Channel
-from ohr.noise.channel.align import align
 from ohr.noise.channel.donors import Tape
+from ohr.noise.channel.fit import align
 from ohr.noise.channel.page_model import NAMES, Pattern, read
 from ohr.noise.channel.profile import OPERATIONS
 from ohr.noise.channel.writing import respace, rewrite

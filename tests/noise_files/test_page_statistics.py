@@ -10,7 +10,7 @@ from ohr.errors import DataError, SpecError
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.metrics.realism import see
-from ohr.noise_files import page_statistics as statistics
+from ohr.noise_files import stats as statistics
 from ohr.noise_files.stats import of_run
 from ohr.report.analyses import ANALYSES, report_data
 from ohr.report.html.findings import read_findings

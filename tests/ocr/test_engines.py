@@ -107,7 +107,7 @@ def test_each_line_of_a_long_page_is_read_at_its_place():
 READ = """
 import cv2, numpy as np
 from ohr.benchmarks.mini import Mini
-from ohr.noise.image.rotation import Rotation
+from ohr.noise.image.warping import Rotation
 from ohr.ocr import tesseract
 from ohr.ocr.tesseract import Tesseract
 

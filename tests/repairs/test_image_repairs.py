@@ -8,10 +8,10 @@ import pytest
 
 from ohr import extras
 from ohr.errors import MissingExtra, PluginError
+from ohr.noise.image.copier import SaltAndPepper
+from ohr.noise.image.light import Shadows
 from ohr.noise.image.quarter_turns import QuarterTurns
-from ohr.noise.image.rotation import Rotation
-from ohr.noise.image.salt_and_pepper import SaltAndPepper
-from ohr.noise.image.shadows import Shadows
+from ohr.noise.image.warping import Rotation
 from ohr.ocr.tesseract import Tesseract
 from ohr.registry import Registry
 from ohr.repairs.cleaning import Binarize, Denoise

@@ -131,9 +131,21 @@ def test_another_kind_replaces_the_parents_plugin(spec, tmp_path):
     assert spec("extends: base.yaml\nchunker: {kind: page}\n").chunkers[0].stage.kind == "page"
 
 
-def test_a_fault_in_a_parent_names_the_parents_line(faults, tmp_path):
+@pytest.mark.parametrize(
+    ("child", "message"),
+    [
+        ("extends: base.yaml\n", "base.yaml:5: chunker.size: unknown key. Choose one of: kind."),
+        ("extends: other.yaml\n", "spec.yaml:1: extends: a spec cannot extend itself"),
+        ("name: x\nextends: zzz.yaml\n", "spec.yaml:2: extends: no such file: zzz.yaml"),
+        ("extends: bas.yaml\n", "spec.yaml:1: extends: no such file: bas.yaml. Did you mean base.yaml?"),
+        ("extends: [a.yaml]\n", "spec.yaml:1: extends: name one file (got ['a.yaml'])"),
+    ],
+    ids=["a fault in the parent", "a circle", "missing", "misspelt", "several"],
+)
+def test_a_wrong_parent_is_reported_with_its_line(faults, tmp_path, child, message):
     (tmp_path / "base.yaml").write_text(BASE + "knowledge_bases: [{}]\nchunker: {kind: page, size: 3}\n")
-    assert faults("extends: base.yaml\n") == ["base.yaml:5: chunker.size: unknown key. Choose one of: kind."]
+    (tmp_path / "other.yaml").write_text("extends: spec.yaml\n")
+    assert faults(child) == [message]
 
 
 def test_relative_paths_of_a_parent_start_at_the_parent(spec, tmp_path):
@@ -142,25 +154,6 @@ def test_relative_paths_of_a_parent_start_at_the_parent(spec, tmp_path):
     (tmp_path / "shared" / "base.yaml").write_text(BASE + entry)
     read = spec("extends: shared/base.yaml\n")
     assert read.knowledge_bases[0].ocr.root.resolve() == tmp_path / "shared" / "ocr"
-
-
-def test_extending_in_a_circle_is_refused(faults, tmp_path):
-    (tmp_path / "other.yaml").write_text("extends: spec.yaml\n")
-    assert faults("extends: other.yaml\n") == ["spec.yaml:1: extends: a spec cannot extend itself"]
-
-
-def test_a_missing_parent_is_reported(faults):
-    assert faults("name: x\nextends: nowhere.yaml\n") == ["spec.yaml:2: extends: no such file: nowhere.yaml"]
-
-
-def test_a_missing_parent_is_reported_with_the_file_that_was_probably_meant(faults, tmp_path):
-    (tmp_path / "common.yaml").touch()
-    message = "spec.yaml:1: extends: no such file: comon.yaml. Did you mean common.yaml?"
-    assert faults("extends: comon.yaml\n") == [message]
-
-
-def test_extending_several_files_is_refused(faults):
-    assert faults("extends: [a.yaml]\n") == ["spec.yaml:1: extends: name one file (got ['a.yaml'])"]
 
 
 @pytest.mark.parametrize("batch, fault", [
@@ -334,19 +327,6 @@ def test_a_mapping_is_swept_over_a_list_of_mappings(spec):
     assert [base.text_treatments[0].rules.bold for base in read.knowledge_bases] == [1, 0]
 
 
-def test_a_fault_stays_at_its_place_when_an_earlier_entry_has_the_wrong_shape(faults):
-    assert faults(BASE.replace("[{kind: bm25}]", "[5, {kind: bm52}]") + "knowledge_bases: [{}]\n") == [
-        "spec.yaml:2: retrievers.0: must be a mapping with a `kind` (got 5)",
-        installed("spec.yaml:2: retrievers.1.kind: Choose one of: <retriever>. Did you mean 'bm25'? (got 'bm52')"),
-    ]
-
-
-def test_a_fault_about_several_keys_names_the_plugin(faults):
-    assert faults(BASE + "knowledge_bases: [{}]\nchunker: {kind: tokens, size: 5, overlap: 6}\n") == [
-        "spec.yaml:5: chunker: overlap must be smaller than size (5)"
-    ]
-
-
 def test_image_noise_needs_an_engine_that_reads_images(faults):
     others = {"ground_truth", "precomputed", "text_layer"}
     engines = ", ".join(kind for kind in Registry().names("ocr") if kind not in others)
@@ -356,31 +336,51 @@ def test_image_noise_needs_an_engine_that_reads_images(faults):
     ]
 
 
+MINI = "benchmark: {kind: mini}\nknowledge_bases: [{}]\n"
+NEED = "need at least one entry under"
+NAME = "give each a `name` of its own"
+
+
 @pytest.mark.parametrize(
-    ("stages", "message"),
+    ("text", "messages"),
     [
-        ("[retrieval]", ["retrieval and overall need at least one entry under `retrievers`"]),
-        ("[generation]", ["generation and overall need at least one entry under `generators`"]),
+        (f"{MINI}evaluate: [retrieval]\n", [f"3: evaluate: retrieval and overall {NEED} `retrievers`"]),
+        (f"{MINI}evaluate: [generation]\n", [f"3: evaluate: generation and overall {NEED} `generators`"]),
         (
-            "[overall]",
+            f"{MINI}evaluate: [overall]\n",
             [
-                "generation and overall need at least one entry under `generators`",
-                "retrieval and overall need at least one entry under `retrievers`",
+                f"3: evaluate: generation and overall {NEED} `generators`",
+                f"3: evaluate: retrieval and overall {NEED} `retrievers`",
             ],
         ),
+        (
+            BASE.replace("[{kind: bm25}]", "[5, {kind: bm52}]") + "knowledge_bases: [{}]\n",
+            [
+                "2: retrievers.0: must be a mapping with a `kind` (got 5)",
+                "2: retrievers.1.kind: Choose one of: <retriever>. Did you mean 'bm25'? (got 'bm52')",
+            ],
+        ),
+        (
+            BASE + "knowledge_bases: [{}]\nchunker: {kind: tokens, size: 5, overlap: 6}\n",
+            ["5: chunker: overlap must be smaller than size (5)"],
+        ),
+        (
+            BASE.replace("{kind: bm25}", "{kind: bm25}, {kind: bm25}") + "knowledge_bases: [{}, {}]\n",
+            [
+                f"2: retrievers: 2 entries are named 'bm25': {NAME}",
+                f"4: knowledge_bases: 2 entries are named 'ground_truth': {NAME}",
+            ],
+        ),
+        (
+            f"{BASE}replicates: 1\nknowledge_bases:\n  - {{name: f, text_noise: {{kind: formatting, rate: 0.3}}}}\n"
+            "  - {name: f, text_noise: {kind: formatting, rate: [0.3], rules: {paragraph: 1}}}\n",
+            ["5: knowledge_bases: 2 entries are 'f' with rate 0.3: give each noise a `name` of its own"],
+        ),
     ],
+    ids=["no retriever", "no generator", "neither", "another shape", "several keys", "equal names", "equal points"],
 )
-def test_a_stage_needs_its_plugins(faults, stages, message):
-    assert faults(f"benchmark: {{kind: mini}}\nknowledge_bases: [{{}}]\nevaluate: {stages}\n") == [
-        f"spec.yaml:3: evaluate: {line}" for line in message
-    ]
-
-
-def test_equal_names_are_refused(faults):
-    assert faults(BASE.replace("{kind: bm25}", "{kind: bm25}, {kind: bm25}") + "knowledge_bases: [{}, {}]\n") == [
-        "spec.yaml:2: retrievers: 2 entries are named 'bm25': give each a `name` of its own",
-        "spec.yaml:4: knowledge_bases: 2 entries are named 'ground_truth': give each a `name` of its own",
-    ]
+def test_parts_that_do_not_fit_are_reported_with_their_line(faults, text, messages):
+    assert faults(text) == [installed(f"spec.yaml:{message}") for message in messages]
 
 
 @pytest.mark.parametrize("name", ["../escape", "a/b", "-x", "", ".hidden"])
@@ -442,16 +442,6 @@ def test_a_trusted_plugin_file_is_used_and_hashed(spec, tmp_path):
 def test_a_missing_plugin_file_is_reported(faults, tmp_path):
     assert faults(BASE + "knowledge_bases: [{}]\nplugins: [mine.py]\n", trust=True) == [
         f"spec.yaml:5: plugins.0: no such file: {tmp_path}/mine.py"
-    ]
-
-
-def test_entries_that_would_be_one_point_of_a_curve_are_refused(faults):
-    entries = """knowledge_bases:
-  - {name: f, text_noise: {kind: formatting, rate: 0.3}}
-  - {name: f, text_noise: {kind: formatting, rate: [0.3], rules: {paragraph: 1}}}
-"""
-    assert faults(BASE + "replicates: 1\n" + entries) == [
-        "spec.yaml:5: knowledge_bases: 2 entries are 'f' with rate 0.3: give each noise a `name` of its own",
     ]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ohr.errors import OhrError
-from ohr.noise_files.page_statistics import was_measured
+from ohr.noise_files.stats import was_measured
 from ohr.report.analyses import ANALYSES
 from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds, dose_axes, read_panels
 from ohr.report.first_screen import Summary, summarize
@@ -21,7 +21,7 @@ from ohr.results.derived.pairs import FAILED
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import pipeline_names
-from ohr.spec.from_manifest import RecordedSpec
+from ohr.spec.read import RecordedSpec
 
 
 def chart_data(run: Run, points: Sequence[Row]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ohr.contracts import Document, ImageTreatment, PageOrder
 from ohr.errors import DataError, OhrError
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Run
-from ohr.spec.from_manifest import RecordedSpec
+from ohr.spec.read import RecordedSpec
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.treatments import Recorded, recorded_treatments
 

@@ -12,14 +12,14 @@ from ohr.engine.scheduler import Scheduler
 from ohr.engine.session import Session
 from ohr.errors import OhrError, SpecError
 from ohr.graph.cache_keys import Keys
+from ohr.graph.compile import add_pages
 from ohr.graph.graph import Graph
-from ohr.graph.page_steps import add_pages
 from ohr.metrics.dose import DAMAGED, by_page, evidence_text, own_text
 from ohr.metrics.lcs import lcs
 from ohr.results.tables.groups import GROUPS
 from ohr.runner.calibration.bracket import Found, Unreachable, search
 from ohr.spec.model import Calibration, KnowledgeBase, Spec, Target
-from ohr.steps.documents.evidence_survival import MeasureEvidence
+from ohr.steps.documents.damage import MeasureEvidence
 from ohr.work.shapes import read_sound
 from ohr.work.step import Step
 

@@ -10,8 +10,7 @@ from ohr.dataset.inputs import Inputs
 from ohr.errors import DataError
 from ohr.files.pictures import Size, make_picture, picture_size
 from ohr.steps.documents.make_document import read_pages
-from ohr.steps.documents.page_images import ImageRecipe, PageImage
-from ohr.steps.documents.render_page import keep, rendered, size_key
+from ohr.steps.documents.page_images import ImageRecipe, PageImage, keep, rendered, size_key
 from ohr.store import Store
 from ohr.work.shapes import read_sound
 

@@ -12,8 +12,7 @@ from ohr.files.lazy import Made
 from ohr.isolated import in_order
 from ohr.messages.blame import fault_of
 from ohr.steps.answers.prompt_templates import answer_of
-from ohr.steps.documents.page_images import PageImage
-from ohr.steps.documents.render_page import rendered
+from ohr.steps.documents.page_images import PageImage, rendered
 from ohr.store import Store
 from ohr.text.thoughts import without_thoughts
 from ohr.work.plugin_checks import checked_completion

@@ -15,7 +15,7 @@ from ohr.isolated import isolated
 from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import AT_ONCE, as_chunk, expected, read_pages
-from ohr.steps.documents.render_page import rendered
+from ohr.steps.documents.page_images import rendered
 from ohr.store import Store
 from ohr.work.plugin_checks import checked_hits, checked_index
 from ohr.work.step import Report
