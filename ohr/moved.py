@@ -94,7 +94,6 @@ MOVED = {
     "systems.replies": "systems.given_replies",
     "systems.streams": "systems.http_reply",
     "systems.templates": "systems.request_templates",
-    "testing.indexed": "testing.passages",
     "testing.replies": "testing.agents",
     "testing.trajectories": "testing.agents",
     "text.readable": "text.layer",

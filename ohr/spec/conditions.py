@@ -128,7 +128,8 @@ def _misfits(slots: Mapping[Slot, Sequence[Built]], registry: Registry, is_seen:
         plugins: dict[str, Any] = {kind: registry.load("ocr", kind) for kind in registry.names("ocr")}
         # of engines made of others, what they read depends on the parts
         reading = [kind for kind, each in plugins.items() if each.reads_images and each.reads_original is not True]
-        example = f"an `ocr` that reads images, such as {', '.join(reading)}"
+        where = "an engine after it" if slot[0] == "treatments" else "an `ocr`"
+        example = f"{where} that reads images, such as {', '.join(reading)}"
         what = "image noise" if stage.purpose == "noise" else stage.kind
         yield place, f"{what} needs {example}, or retrievers and agents that all read images"
     elif blind and any(isinstance(first[slot], ImageTreatment) for slot in aimed if slot in first):
