@@ -271,7 +271,9 @@ def folders_in(root: Path, stamps: dict[str, int] | None = None) -> Iterator[tup
         if stamps is not None:
             stamps[place] = about.st_mtime_ns
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield here, sorted(name for name in files if not name.startswith("."))
+        named = sorted(name for name in files if not name.startswith("."))
+        # a pipe or a device has no end; a link to nowhere is named by whoever wants to read it
+        yield here, [name for name in named if (here / name).is_file() or not (here / name).exists()]
 
 
 def _add(index: Index, piece: Piece, folders: Name, stem: str, home: str) -> None:

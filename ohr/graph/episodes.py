@@ -221,4 +221,6 @@ def _ingested(keys: Keys, work: SystemWork, documents: Sequence[str], images: Se
     """
     base, _, system = work
     identity = [keys.identity(system.stage, *system.stage.asking), keys.files]
-    return key("ingested", _INGEST_VERSION, identity, list(documents), list(images), *again(base))
+    # files of images bear the pages' numbers
+    numbered = [[keys.placed(base, document) for document in keys.inputs.documents]] if images and base.orders else []
+    return key("ingested", _INGEST_VERSION, identity, list(documents), list(images), *numbered, *again(base))

@@ -209,10 +209,27 @@ class Tabulator:
             readers.update(reading.reader for _, reading in read if reading.reader)
             self.tables.append("readings", reading_columns(part.base, read))
             if part.base.repairs:
-                records = [(places[key], each) for key, value in values.items() for each in value.get("treated", ())]
+                numbers = {name: self._numbers(part.base, name) for name in names}
+                records = [
+                    ((name, number), each)
+                    for key, value in values.items()
+                    for name, place in [places[key]]
+                    for number in numbers[name].get(place, ())
+                    for each in value.get("treated", ())
+                ]
                 self.tables.append("treatments", treatment_columns(part.base, records))
         for line in warnings_of(ends, readers):
             self.ledger.warn(f"{part.base.name}: {line}")
+
+    def _numbers(self, base: KnowledgeBase, name: str) -> Mapping[int, Sequence[int]]:
+        """Return the numbers of a document's pages in a knowledge base, by their place when they are read."""
+        document = self.inputs.by_name[name]
+        if base.orders_read:
+            return {place: [page.number] for place, page in enumerate(self.keys.read_order(base, document))}
+        numbers: dict[int, list[int]] = defaultdict(list)
+        for page in self.keys.placed(base, document):
+            numbers[page.place].append(page.number)
+        return {place: list(dict.fromkeys(every)) for place, every in numbers.items()}
 
     def _corrections(self, part: BasePart) -> None:
         """Count the replies of models that correct pages."""
@@ -455,9 +472,9 @@ def _slices(keys: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _edits(documents: Iterable[Mapping[str, Any]]) -> dict[PageId, Counter[str]]:
-    """Count the edits of some documents by page and rule."""
-    return {
-        (page["document"], page["index"]): Counter(edit["rule"] for edit in edits)
-        for document in documents
-        for page, edits in zip(document["pages"], document["edits"], strict=True)
-    }
+    """Count the edits of some documents by page and rule; a page that comes twice has those of both."""
+    counts: dict[PageId, Counter[str]] = defaultdict(Counter)
+    for document in documents:
+        for page, edits in zip(document["pages"], document["edits"], strict=True):
+            counts[page["document"], page["index"]].update(edit["rule"] for edit in edits)
+    return counts

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from ohr.contracts import AnyOcr, Correction, ImageTreatment, Treatment
+from ohr.contracts import AnyOcr, Correction, Generator, ImageTreatment, Treatment
 from ohr.messages.wording import quoted
 from ohr.ocr.ground_truth import GroundTruth
 from ohr.registry import Registry, choices
@@ -115,6 +115,8 @@ def _misfits(slots: Mapping[Slot, Sequence[Built]], registry: Registry, is_seen:
     if len(aimed) > 1:
         yield (), "only one noise of a knowledge base can have a target"
     for slot, stage in first.items():
+        if isinstance(stage, Correction) and not isinstance(stage.model, Generator):
+            yield slot, f"the model of {stage.kind} must be a generator, not {type(stage.model).__name__}"
         if aimed and isinstance(stage, Correction):
             yield slot, f"a target cannot be searched through {stage.kind}: its model would be asked at every strength"
     images = [(slot, stage) for slot, stage in first.items() if isinstance(stage, ImageTreatment)]
@@ -179,6 +181,8 @@ def read_treatments(builder: Builder, entry: KnowledgeBaseEntry, where: Where) -
         if family is None:
             slots[slot] = []
             continue
+        if engines and "parts" in keys and _chooses(builder.registry, {"kind": keys.get("kind")}):
+            builder.note((*where, *slot, "parts"), "either `parts`, or the engines before it in the list")
         if engines and family == "ocr" and _chooses(builder.registry, keys):
             keys = {**keys, "parts": [dict(engine) for _, engine in engines]}
             for place, _ in engines:

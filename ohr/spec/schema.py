@@ -62,7 +62,8 @@ def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]
     if issubclass(plugin, Treatment) and plugin.purpose == "noise":
         properties |= _swept(Aim, Aim.model_json_schema(), "default", "title")
     properties |= _swept(plugin, schema, "execution") | {"kind": {"const": kind}}
-    required = ["kind", *schema.get("required", [])]
+    # the engines before one that chooses become its parts
+    required = ["kind", *(name for name in schema.get("required", ()) if (family, name) != ("ocr", "parts"))]
     description = (plugin.__doc__ or "").strip().split("\n")[0]
     return schema | {"properties": properties, "required": required, "description": description}
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from ohr.errors import OhrError
 from ohr.report.views.page_repairs import page_repairs, repaired_sentence
 from ohr.results.derived.page_repairs import read_page_repairs
 from ohr.results.run import Run
@@ -126,3 +127,60 @@ def test_a_repair_is_compared_with_the_same_pages_without_it(run):
 def test_the_tokens_of_a_correction_are_counted(run):
     (spent,) = [row for row in run.manifest["usage"] if row["use"] == "repairs"]
     assert spent["count"] > 0 and spent["tokens_in"] > 0
+
+
+WRONG = """
+from ohr.contracts import PageOrder, TextTreatment, TreatedPage
+
+
+class Taker(TextTreatment, kind="taker"):
+    def treat(self, pages, rng):
+        pages.pop()
+        return [TreatedPage(page.text) for page in pages]
+
+
+class Odd(TextTreatment, kind="odd"):
+    def treat(self, pages, rng):
+        return [TreatedPage(page.text, {"outcome": 3, "page": "seven", "seconds": None}) for page in pages]
+
+
+class Raises(PageOrder, kind="raises"):
+    def arrange(self, numbers, rng):
+        raise ValueError("kelp")
+"""
+BAD = """\
+benchmark: {{kind: mini, domains: [law], languages: [en], max_pages: 1}}
+plugins: [./wrong.py]
+knowledge_bases: [{{treatments: [{{kind: {kind}}}]}}]
+retrievers: [{{kind: bm25}}]
+evaluate: [retrieval]
+"""
+
+
+@pytest.fixture
+def bad(tmp_path):
+    """Run a study with one treatment that breaks its contract."""
+    home = Home(tmp_path)
+    (home.folder / "wrong.py").write_text(WRONG)
+
+    def run_it(kind):
+        (home.folder / "study.yaml").write_text(BAD.format(kind=kind))
+        return home.run_file(home.folder / "study.yaml")
+
+    return run_it
+
+
+def test_a_treatment_that_changes_its_pages_fails_and_is_named(bad):
+    reasons = [failure.reason for failure in bad("taker").ledger.failures]
+    assert reasons and all(reason.startswith("treatment taker failed on ") and "pop" in reason for reason in reasons)
+
+
+def test_a_record_does_not_replace_what_ohr_says_of_a_page(bad):
+    done = Run(bad("odd").folder).rows("treatments")
+    assert {row["outcome"] for row in done} == {"3"}
+    assert all(isinstance(row["page"], int) and row["seconds"] >= 0 for row in done)
+
+
+def test_an_order_that_raises_is_named(bad):
+    with pytest.raises(OhrError, match=r"treatment raises failed on .*ValueError: kelp"):
+        bad("raises")

@@ -16,6 +16,7 @@ replicates: 2
 """
 PLUGIN = """\
 from ohr.contracts import Correction, ImageTreatment, TextTreatment, TreatedImage, TreatedPage
+from ohr.generators.extractive import Extractive
 
 
 class Straight(ImageTreatment, kind="straight"):
@@ -31,7 +32,7 @@ class Joined(TextTreatment, kind="joined"):
 class Asked(Correction, kind="asked"):
     @property
     def model(self):
-        return self
+        return Extractive()
 
     def prompt_for(self, page):
         return None

@@ -9,14 +9,14 @@ from ohr.report.lead import ends, in_points, rounded
 from ohr.report.views.view import Interval, View
 from ohr.results.derived.comparison import Pair
 from ohr.results.derived.page_repairs import Effort, PageRepair, read_page_repairs
+from ohr.results.derived.pairs import FAILED
 from ohr.results.run import Run
 
 _HOW = (
     "Noise costs: the score on the clean pages less that on the noisy ones, both without the repair. Brings back: the "
     "score with the repair less that without it. Costs on clean pages: what the repair takes away where there is "
     "nothing to repair; empty where the study has no such condition. Paired by question, with 95% intervals over "
-    "documents, each alone. Pages that changed, seconds and tokens are of all repairs of the condition; the last two "
-    "for each page."
+    "documents, each alone. Pages that changed, in all draws; seconds and tokens for each page."
 )
 
 
@@ -91,6 +91,8 @@ def _best(run: Run) -> PageRepair | None:
 def _gain(row: PageRepair, name: str) -> str:
     assert row.back is not None
     gain, found = _mean(row.back), row.back.found
+    if row.back.verdict == FAILED:
+        return f"{name} is not judged under {row.about.without}: too much failed"
     if row.back.verdict == "identical":
         return f"{name} changes no question under {row.about.without}"
     low, high = (found.wide_low, found.wide_high) if gain >= 0 else (-found.wide_high, -found.wide_low)

@@ -24,6 +24,7 @@ class Repaired:
         clean: the condition with neither these repairs nor noise; "" where there is none.
         treated_clean: the condition with these repairs and without noise; "" where there is none.
         is_noisy: the condition has noise that could be repaired.
+        kinds: of the repairs.
     """
 
     condition: str
@@ -32,15 +33,16 @@ class Repaired:
     clean: str
     treated_clean: str
     is_noisy: bool
+    kinds: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class Effort:
-    """The work of a condition's repairs.
+    """The work of repairs.
 
     Args:
-        pages: that were treated, each once.
-        changed: of them.
+        pages: that were treated, in all draws.
+        changed: of them; where there are several repairs, by the one that changed the most.
         seconds: of all repairs and pages, as `tokens`.
         outcomes: of a model's corrections, with how often each came.
     """
@@ -50,6 +52,14 @@ class Effort:
     seconds: float = 0.0
     tokens: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def together(cls, efforts: Sequence["Effort"]) -> "Effort | None":
+        """Sum the work of several repairs of the same pages; None where there was none."""
+        pages, changed = (max(getattr(each, name) for each in efforts) for name in ("pages", "changed"))
+        outcomes = sum((each.outcomes for each in efforts), Counter[str]())
+        seconds, tokens = sum(each.seconds for each in efforts), sum(each.tokens for each in efforts)
+        return cls(pages, changed, seconds, tokens, outcomes) if pages else None
 
     @property
     def in_vain(self) -> bool:
@@ -65,7 +75,7 @@ class PageRepair:
         costs: clean less noisy: what the noise costs without the repair.
         back: repaired less noisy: what the repair brings back.
         price: clean less clean with the repair: what the repair costs where there is nothing to repair.
-        effort: that the repairs of the condition took; None where nothing says it.
+        effort: that these repairs took; None where nothing says it.
     """
 
     about: Repaired
@@ -123,7 +133,8 @@ def read_page_repairs(run: Run) -> list[PageRepair]:
     efforts, rows = _efforts(run), []
     for about, place, metric, keys in asked:
         costs, back, price = (pairs.get(key) if key else None for key in keys)
-        rows.append(PageRepair(about, place, metric, costs, back, price, efforts.get(about.condition)))
+        mine = [efforts[about.condition, kind] for kind in dict.fromkeys(about.kinds)]
+        rows.append(PageRepair(about, place, metric, costs, back, price, Effort.together(mine)))
     return [row for row in rows if row.back or row.price]
 
 
@@ -159,7 +170,8 @@ def repaired_conditions(run: Run) -> Iterator[Repaired]:
             treated = known.get(_name([each for each in every if each.purpose != "noise"]), "")
             labels = " + ".join(every[place].label for place in left_out)
             is_noisy = any(each.purpose == "noise" for each in every)
-            yield Repaired(condition, without, labels, plain, treated, is_noisy)
+            kinds = tuple(str(every[place].keys.get("kind")) for place in left_out)
+            yield Repaired(condition, without, labels, plain, treated, is_noisy, kinds)
 
 
 def _choices(places: Sequence[int]) -> list[tuple[int, ...]]:
@@ -171,18 +183,16 @@ def _name(treatments: Sequence[Recorded]) -> str:
     return json.dumps([(each.family, each.keys) for each in treatments], sort_keys=True)
 
 
-def _efforts(run: Run) -> Mapping[str, Effort]:
-    """Sum what the repairs of each condition took, over its draws."""
-    columns = ["kb", "condition", "document", "page", "changed", "seconds", "tokens_in", "tokens_out", "outcome"]
-    efforts: dict[str, Effort] = defaultdict(Effort)
-    pages: dict[tuple[str, ...], bool] = {}
+def _efforts(run: Run) -> Mapping[tuple[str, str], Effort]:
+    """Sum what each kind of repair took in each condition, over its draws."""
+    columns = ["condition", "treatment", "changed", "seconds", "tokens_in", "tokens_out", "outcome"]
+    efforts: dict[tuple[str, str], Effort] = defaultdict(Effort)
     for row in run.rows_if_any("treatments", columns):
-        effort, page = efforts[row["condition"]], (row["condition"], row["kb"], row["document"], row["page"])
+        kind, _, number = row["treatment"].partition(" ")
+        effort = efforts[row["condition"], kind]
+        effort.pages += not number  # one that comes several times treats the same pages
+        effort.changed += bool(row["changed"]) and not number
         effort.seconds += row["seconds"] or 0.0
         effort.tokens += (row["tokens_in"] or 0) + (row["tokens_out"] or 0)
         effort.outcomes.update([row["outcome"]] if row["outcome"] else [])
-        pages[page] = pages.get(page, False) or bool(row["changed"])
-    for (condition, *_), changed in pages.items():
-        efforts[condition].pages += 1
-        efforts[condition].changed += changed
     return efforts

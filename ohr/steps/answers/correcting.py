@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ohr.contracts import Correction, Document, Generator, Prompt
-from ohr.errors import PromptError
+from ohr.errors import StageError
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompts import answer_key
 from ohr.steps.documents.make_document import read_pages
@@ -56,4 +56,4 @@ class PrepareCorrection(Work):
             return self.correction.prompt_for(page)
         except (Exception, SystemExit) as error:  # somebody else's plugin may raise anything
             reason = f"the prompt raised {type(error).__name__}: {error}"
-            raise PromptError(f"{self.correction.kind}: {page.document} page {page.index + 1}: {reason}") from error
+            raise StageError(f"treatment {self.correction.kind}", f"page {page.index + 1}", reason) from error

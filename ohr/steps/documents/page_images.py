@@ -131,10 +131,13 @@ def distort(
     for treatment, number in numbered(acting(treatments)):
         began = perf_counter()
         treated = treatment.treat(image, others, seeds.generator(seed, treatment.kind, *page, number))
+        if not isinstance(treated, TreatedImage):
+            what = f"an image must be a TreatedImage, not {type(treated).__name__}"
+            raise StageError(f"{treatment.family} {treatment.kind}", f"{page[0]} page {page[1] + 1}", what)
         if records is not None and treatment.purpose == "repair":
             record = {"treatment": label(treatment, number), "seconds": round(perf_counter() - began, 6)}
             changed = treated.image is not image and not np.array_equal(treated.image, image)
-            records.append({**record, "changed": changed, **treated.record})
+            records.append({**treated.record, **record, "changed": changed})
         image = checked_image(treated.image)
         yield treated
 

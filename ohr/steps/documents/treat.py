@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from operator import index
 from time import perf_counter
 from typing import Any, Self
 
@@ -33,6 +34,7 @@ from ohr.text.words import IN_WORD, normalise, searched_words, typed
 _HALVINGS = 24  # of the rate's range: closer than the share of one unit in any document
 
 
+_MOST_PAGES = 1 << 31  # numbers of pages
 _NEAR = 0.002  # of the edits: nearer to the aim is not searched for
 
 
@@ -116,7 +118,10 @@ def _results(
 ) -> Sequence[TreatedPage]:
     if isinstance(treatment, TextTreatment):
         rng = seeds.generator(seed, treatment.kind, pages[0].document, "document", number)
-        return treatment.treat(pages, rng)
+        try:
+            return list(treatment.treat(tuple(pages), rng))
+        except (Exception, SystemExit) as error:  # somebody else's plugin may raise anything
+            raise _fault(treatment, pages[0].document, error) from error
     assert isinstance(treatment, Correction)
     return [
         treatment.corrected(page, replies[place]) if replies and place in replies else TreatedPage(page.text)
@@ -142,13 +147,16 @@ def _take(
             raise StageError(name, f"{page.document} page {page.index + 1}", "a page must be a TreatedPage with text")
         if page.error is not None:
             continue
+        further = (
+            {**result.record, "outcome": str(result.record["outcome"])} if "outcome" in result.record else result.record
+        )
         record = {
+            **further,
             "treatment": label(treatment, number),
             "document": page.document,
             "page": page.index,
             "seconds": round(seconds / len(pages), 6),
             "changed": result.text != page.text,
-            **result.record,
         }
         if replies and (reply := replies.get(place)) is not None:
             names = ("seconds", "tokens_in", "tokens_out")
@@ -179,10 +187,18 @@ def arranged(order: PageOrder, number: int, document: str, numbers: Sequence[int
     """
     if not order.acts or not numbers:
         return [Placed(*page) for page in enumerate(numbers)]
-    placed = list(order.arrange(numbers, seeds.generator(seed, order.kind, document, "document", number)))
-    if any(not 0 <= place < len(numbers) or index < 0 for place, index in placed):
+    try:
+        rng = seeds.generator(seed, order.kind, document, "document", number)
+        placed = [Placed(index(place), index(new)) for place, new in order.arrange(tuple(numbers), rng)]
+    except (Exception, SystemExit) as error:  # somebody else's plugin may raise anything
+        raise _fault(order, document, error) from error
+    if any(not 0 <= page.place < len(numbers) or not 0 <= page.number < _MOST_PAGES for page in placed):
         raise StageError(f"{order.family} {order.kind}", document, "it names a page that is not there")
-    return [Placed(*page) for page in placed]
+    return placed
+
+
+def _fault(treatment: Treatment, document: str, error: BaseException) -> StageError:
+    return StageError(f"{treatment.family} {treatment.kind}", document, f"{type(error).__name__}: {error}")
 
 
 def _perturb(

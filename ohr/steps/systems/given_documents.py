@@ -39,6 +39,13 @@ def page_file(stem: str, index: int) -> str:
     return f"{stem}-p{index + 1:04d}"
 
 
+def page_files(stem: str, numbers: Sequence[int]) -> list[str]:
+    """Return the names of the files of a document's pages; a page that comes again has a name of its own."""
+    names = [page_file(stem, number) for number in numbers]
+    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    return [f"{name}-{count}" if count > 1 else name for name, count in zip(names, counts, strict=True)]
+
+
 def hand_over(
     folder: Path,
     system: System,
@@ -66,15 +73,16 @@ def hand_over(
         elif system.documents == "images":
             from PIL import Image as Pillow
 
-            for place, page in zip(pages, placed, strict=True):
-                Pillow.fromarray(image(place)).save(folder / f"{page_file(stem, page.number)}.png")
+            for place, name in zip(pages, page_files(stem, [page.number for page in placed]), strict=True):
+                Pillow.fromarray(image(place)).save(folder / f"{name}.png")
         elif (read := texts.get(document.name)) is not None:
             _write_text(folder, stem, read, system)
 
 
 def _write_text(folder: Path, stem: str, pages: Sequence[Page], system: System) -> None:
     if system.text_files == "page":
-        files = {page_file(stem, page.index): page.text for page in pages}
+        names = page_files(stem, [page.index for page in pages])
+        files = {name: page.text for name, page in zip(names, pages, strict=True)}
     else:
         files = {stem: "\n\n".join(page.text for page in pages)}
     for name, text in files.items():

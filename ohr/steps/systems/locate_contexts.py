@@ -14,7 +14,7 @@ from ohr.messages.wording import counted
 from ohr.steps.documents.make_document import expected, read_pages
 from ohr.steps.documents.page_images import ImageRecipe
 from ohr.steps.retrieval.retrieve import Found, as_value
-from ohr.steps.systems.given_documents import file_stems, page_file
+from ohr.steps.systems.given_documents import file_stems, page_files
 from ohr.text.locate import PageLocator
 from ohr.work.plugin_checks import storable
 from ohr.work.step import Context, Ready, Report, Work
@@ -130,9 +130,14 @@ class _Places:
         self._known |= {name.casefold(): (name, None) for name in self.documents}
         for name, stem in file_stems(self.documents).items():  # these are the names that it was given
             self._known[stem.casefold()] = name, None
-            paged = self.system.documents == "images" or self.system.text_files == "page"
-            for index in self.pages[name] if paged else ():
-                self._known[page_file(stem, index).casefold()] = name, index
+            numbers = self.pages[name] if self._paged else ()
+            for file, index in zip(page_files(stem, numbers), numbers, strict=True):
+                self._known[file.casefold()] = name, index
+
+    @property
+    def _paged(self) -> bool:
+        """Whether each page has a file of its own, which bears its number."""
+        return self.system.documents == "images" or self.system.text_files == "page"
 
     def of(self, document: str, page: int | None) -> tuple[str | None, int | None]:
         """Return the document and the page that a context names, as far as they are known."""
@@ -143,8 +148,12 @@ class _Places:
                 break
         else:
             return None, None
-        if index is None and page is not None and 0 <= page - self.system.first_page < len(self.pages[name]):
-            index = self.pages[name][page - self.system.first_page]
+        if index is None and page is not None:
+            place, numbers = page - self.system.first_page, self.pages[name]
+            if self._paged:
+                index = place if place in numbers else None
+            elif 0 <= place < len(numbers):
+                index = numbers[place]
         return name, index
 
 
