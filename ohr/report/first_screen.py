@@ -170,6 +170,7 @@ class Summary:
         tables: what the kind of study asks for: engines under each noise, agents beside single searches.
         further: what else there is to know, in sentences.
         reference: what conditions are compared with.
+        repaired: the conditions that have repairs.
     """
 
     lead: str
@@ -184,6 +185,7 @@ class Summary:
     tables: tuple[View, ...] = ()
     further: str = ""
     reference: str = "clean text"
+    repaired: Set[str] = frozenset()
 
     @property
     def columns(self) -> list["Column"]:
@@ -229,7 +231,8 @@ class Summary:
         for line in self.lines:
             levels[line.noise].append(line)
         ranked = [line for line in self.lines if line.condition == self.leading]
-        ranked += [lines[-1] for lines in levels.values()] + [lines[0] for lines in levels.values()]
+        others = [lines[-1] for lines in levels.values()] + [lines[0] for lines in levels.values()]
+        ranked += sorted(others, key=lambda line: line.condition in self.repaired)  # what noise costs, then repairs
         chosen = list(dict.fromkeys(line.condition for line in ranked))[:most]
         return [line for line in self.lines if line.condition in chosen]
 
@@ -277,6 +280,7 @@ def summarize(run: Run, *, advise: bool = True) -> Summary:
         _tables(run, engines, f"{scored(lead)}{f' with {names[lead]}' if names[lead] else ''}"),
         costs if answer else "",
         run.reference,
+        repaired,
     )
 
 
