@@ -198,7 +198,6 @@ def size_key(image: str) -> str:
 def rendered(store: Store, key: str) -> Image | None:
     """Read a rendered image; None when the store does not have it."""
     import cv2
-    import numpy as np
 
     found = read_sound(store, [key], "image").get(key)
     if found is None:
