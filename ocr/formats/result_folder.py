@@ -171,7 +171,7 @@ def pages_written(
 def _recognition(found: Result, index: int) -> Recognition:
     if index in found.pages or not found.lists_blank:
         blocks = found.pages.get(index, ())
-        plain = len(blocks) == 1 and blocks[0].kind == "text"  # Markdown, in which no blocks are told apart
+        plain = len(blocks) == 1 and blocks[0].kind == "text"  # Markdown has no separate blocks
         return Recognition(blocks[0].text) if plain else Recognition(blocks=blocks)
     return Recognition("", found.errors.get(index) or "the program wrote nothing for this page")
 

@@ -189,7 +189,7 @@ class TextNoise(Treatment):
         return type(self).for_document is not TextNoise.for_document
 
     def parts(self) -> tuple[str, ...]:
-        """Name the parts whose cost can be told apart: those of a field `rules` with a weight."""
+        """Name the parts whose cost can be measured separately: those of a field `rules` with a weight."""
         return tuple(name for name, weight in self._rules().items() if weight)
 
     def only(self, parts: Collection[str]) -> "TextNoise":

@@ -1,4 +1,4 @@
-"""A run with treatments in any order: pages that are lost are lost, not failed, and repairs are told apart."""
+"""A run with treatments in any order: pages that are lost are lost, not failed, and each repair has its own counts."""
 
 import json
 

@@ -147,7 +147,7 @@ def keep(
     """Store a page that was read, or report why it failed.
 
     Args:
-        seconds: from the page before to this one; those of repairs are told apart.
+        seconds: from the page before to this one; the seconds of repairs are separate.
         records: what repairs did to its image.
     """
     read = checked_recognition(read)
