@@ -34,13 +34,11 @@ class BuiltSet:
         engine: that read the silver pages, with its version; empty where there are none.
         languages: of the documents (ISO 639-1).
         pages: by document and index.
-        images: fingerprints of what each document's page images were made from.
     """
 
     engine: str
     languages: Mapping[str, str]
     pages: Mapping[str, Mapping[int, BuiltPage]]
-    images: Mapping[str, str]
 
 
 def read_set(root: Path) -> BuiltSet | None:
@@ -73,7 +71,6 @@ def _read(path: Path) -> BuiltSet | None:
                 }
                 for name in documents
             },
-            {name: str(documents[name]["images"]) for name in documents},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path}: not as it was built: {type(error).__name__} {error}; build the set again") from None

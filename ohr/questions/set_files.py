@@ -15,7 +15,7 @@ import ohr
 from ohr.contracts import Benchmark, Document, Image
 from ohr.errors import DataError
 from ohr.files import pdf
-from ohr.files.built_set import FILE, FORMAT, page_digest, read_set, silver_sentence
+from ohr.files.built_set import FILE, FORMAT, page_digest, silver_sentence
 from ohr.files.ohrbench_json import set_names, write_pages
 from ohr.keys import file_digest
 from ohr.messages.faults import Fault, sentences
@@ -24,7 +24,6 @@ from ohr.questions.candidate import Candidate
 from ohr.questions.human_review import ReviewerAgreement
 from ohr.questions.page_truth import Truth
 from ohr.questions.verification import FunnelRow
-from ohr.unfinished import unfinished
 
 
 class ModelUse(NamedTuple):
@@ -160,7 +159,6 @@ def _document(document: Document, truth: Truth, digest: str) -> dict[str, Any]:
         "source": document.name,
         "language": document.language,
         "pdf_sha256": digest,
-        "images": truth.benchmark.fingerprint(document, images=True),
         "pages": {
             str(each.page.index): {"origin": each.origin, "reason": each.reason, "sha256": page_digest(each.page.text)}
             for each in truth.pages[document.name]
@@ -312,36 +310,27 @@ _BLANK = np.full((280, 200, 3), 255, dtype=np.uint8)
 
 
 def write_set(out: Path, truth: Truth, candidates: Sequence[Candidate], about: About) -> None:
-    """Write a set in OHRBench's layout; of an earlier one of this program what is not in the new one is removed.
-
-    The questions are written last, so that a folder that was left half written is no benchmark.
+    """Write a set in OHRBench's layout.
 
     Args:
-        out: a new folder, or one that holds an earlier set.
+        out: a folder that this program made; whoever calls protects the files of an earlier set. What people filled
+            in in a datasheet that is there stays.
         truth: all of its documents get their pages and their PDF, also those without a question.
         candidates: the questions, in their order.
         about: how they were made.
 
     Raises:
-        DataError: the folder holds another benchmark, a question cannot be in the set (all faults are listed), or a
-            file cannot be written.
+        DataError: a question cannot be in the set (all faults are listed), or a file cannot be written.
     """
     if faults := sentences(_faults(candidates, truth)):
         raise DataError(f"the set cannot be written: {'; '.join(faults)}")
     names = set_names(document.name for document in truth.documents)
-    before = read_set(out)
-    if before is None and ((out / "retrieval_base").exists() or (out / QUESTIONS).exists()):
-        raise DataError(f"{out}: holds a benchmark that was not built here: name another folder")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / QUESTIONS).unlink(missing_ok=True)
-        for name in (before.pages if before else {}).keys() - set(names.values()):
-            _truth_file(out, name).unlink(missing_ok=True)
-            _pdf_file(out, name).unlink(missing_ok=True)
         for document in truth.documents:
-            write_pages(_truth_file(out, names[document.name]), truth.texts[document.name])
-            images = before.images.get(names[document.name]) if before else None
-            _write_pdf(_pdf_file(out, names[document.name]), document, truth.benchmark, images)
+            name = names[document.name]
+            write_pages(out / "retrieval_base" / "gt" / f"{name}.json", truth.texts[document.name])
+            _write_pdf(_pdf_file(out, name), document, truth.benchmark)
         digests = {name: file_digest(_pdf_file(out, name)) for name in names.values()}
         content = _set_file(truth, candidates, about, names, digests)
         _write(out / FILE, json.dumps(content, ensure_ascii=False, indent=1))
@@ -352,18 +341,13 @@ def write_set(out: Path, truth: Truth, candidates: Sequence[Candidate], about: A
         raise DataError(f"{error.filename or out}: cannot be written: {error.strerror}") from None
 
 
-def _write_pdf(target: Path, document: Document, benchmark: Benchmark, images: str | None) -> None:
-    """Copy a PDF, or make one of page images, which takes seconds a page: not again if they are those of an old set."""
-    source = benchmark.pdf(document)
-    if source is None and target.is_file() and images == benchmark.fingerprint(document, images=True):
-        return
+def _write_pdf(target: Path, document: Document, benchmark: Benchmark) -> None:
+    """Copy a PDF, or make one of page images."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    new = unfinished(target.parent, ".pdf")
-    if source:
-        shutil.copyfile(source, new)
+    if source := benchmark.pdf(document):
+        shutil.copyfile(source, target)
     else:
-        pdf.write(new, _images(benchmark, document), _DPI)
-    new.replace(target)
+        pdf.write(target, _images(benchmark, document), _DPI)
 
 
 def _images(benchmark: Benchmark, document: Document) -> Iterator[Image]:
@@ -375,10 +359,6 @@ def _images(benchmark: Benchmark, document: Document) -> Iterator[Image]:
             yield _BLANK
 
 
-def _truth_file(out: Path, name: str) -> Path:
-    return out / "retrieval_base" / "gt" / f"{name}.json"
-
-
 def _pdf_file(out: Path, name: str) -> Path:
     return out / "pdfs" / f"{name}.pdf"
 
@@ -388,6 +368,4 @@ def _text(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    new = unfinished(path.parent, path.suffix)
-    new.write_text(text + "\n", encoding="utf-8")
-    new.replace(path)
+    path.write_text(text + "\n", encoding="utf-8")

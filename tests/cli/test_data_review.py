@@ -249,7 +249,7 @@ def test_a_page_that_an_engine_read_is_marked_until_it_is_corrected(review, writ
     truth = tmp_path / "out/retrieval_base/gt" / f"{written[0].document}.json"
     digest = page_digest(json.loads(truth.read_text())[0]["text"])
     page = {"origin": "silver", "reason": "", "sha256": digest}
-    document = {"language": "en", "images": "", "source": written[0].document, "pages": {"0": page}}
+    document = {"language": "en", "source": written[0].document, "pages": {"0": page}}
     about = {
         "format": FORMAT,
         "truth": {"engine": "tesseract 5.3"},

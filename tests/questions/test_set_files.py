@@ -251,25 +251,6 @@ class TestDatasheet:
 
 
 class TestFolder:
-    def test_documents_that_are_gone_leave_the_set_and_other_bases_stay(self, docs, out):
-        Paper().page(prose("harbor")).save(docs / "law" / "b.pdf")
-        write_set(out, with_silver(survey(docs)), [ONE], ABOUT)
-        mine = out / "retrieval_base" / "mineru" / "law" / "b.json"
-        mine.parent.mkdir(parents=True)
-        mine.write_text("[]")
-        (docs / "law" / "b.pdf").unlink()
-        write_set(out, with_silver(survey(docs)), [ONE], ABOUT)
-        assert [path.name for path in (out / "retrieval_base/gt/law").iterdir()] == ["a.json"]
-        assert [path.name for path in (out / "pdfs/law").iterdir()] == ["a.pdf"]
-        assert mine.is_file()
-
-    def test_a_benchmark_that_was_not_built_here_is_left_alone(self, docs, out):
-        out.mkdir()
-        (out / "qas_v2.json").write_text("[]")
-        with pytest.raises(DataError, match="holds a benchmark that was not built here: name another folder"):
-            write_set(out, with_silver(survey(docs)), [ONE], ABOUT)
-        assert (out / "qas_v2.json").read_text() == "[]"
-
     def test_a_file_in_the_place_of_the_folder_is_reported(self, docs, out):
         out.write_text("x")
         with pytest.raises(DataError, match="out: cannot be written"):
@@ -286,15 +267,3 @@ class TestFolder:
             "truth: q5 (page 8 of law/a)"
         )
         assert not out.exists()
-
-    def test_a_pdf_of_images_is_not_made_again(self, docs, out):
-        (docs / "law" / "photo").mkdir()
-        Image.fromarray(np.zeros((90, 70, 3), dtype=np.uint8)).save(docs / "law" / "photo" / "1.png")
-        truth = with_silver(survey(docs), {"law/photo": {0: Page("law/photo", 0, "Gulls")}}, "tesseract 5.3.4")
-        write_set(out, truth, [ONE], ABOUT)
-        made = (out / "pdfs/law/photo.pdf").stat().st_mtime_ns
-        write_set(out, truth, [ONE], ABOUT)
-        assert (out / "pdfs/law/photo.pdf").stat().st_mtime_ns == made
-        Image.fromarray(np.full((90, 70, 3), 9, dtype=np.uint8)).save(docs / "law" / "photo" / "1.png")
-        write_set(out, truth, [ONE], ABOUT)
-        assert (out / "pdfs/law/photo.pdf").stat().st_mtime_ns > made
