@@ -60,6 +60,13 @@ def page_number(value: object, first: int = 0) -> int:
     return number - first
 
 
+def confidence(value: object, of: float = 1.0) -> float:
+    """Return a confidence in [0, 1]; `of` is the highest that the system writes."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= of:
+        raise Unreadable(f"with a confidence that is no number from 0 to {of:g}: {str(value)[:20]}")
+    return value / of
+
+
 def without_gaps(pages: Pages) -> Pages:
     """Add blank pages between those that are there: some files list blocks only, and a blank page has none."""
     return {number: pages.get(number, ()) for number in range(max(pages, default=-1) + 1)}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ohr.contracts.stage import Stage
-from ohr.contracts.values import Block
+from ohr.contracts.values import Block, Word
 
 
 class OcrFormat(Stage):
@@ -34,6 +34,14 @@ class OcrFormat(Stage):
         Raises:
             ValueError: it is not as the system writes it; the message follows `its result is`.
         """
+
+    def words(self, content: Any) -> Mapping[int, Sequence[Word]]:  # noqa: ARG002 # of systems that write confidences
+        """Return the words or lines of a document that have a confidence, by page, from 0, in reading order.
+
+        Raises:
+            ValueError: a confidence is none, as with `pages`; a document keeps its text.
+        """
+        return {}
 
     def fits(self, content: Any) -> bool:
         """Report whether content is of this system and no other; where nobody names a format, the files are asked.

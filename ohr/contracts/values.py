@@ -132,7 +132,7 @@ class Word:
     """A word or line of a page with its box (left, top, right, bottom) in pixels, and a confidence in [0, 1]."""
 
     text: str
-    box: tuple[float, float, float, float]
+    box: tuple[float, float, float, float] | None = None
     confidence: float | None = None
 
 
