@@ -104,6 +104,11 @@ def test_blocks_in_a_cell_part_words_and_styles_do_not(cell, words):
     assert ("".join(piece.text for piece in read.content), other.content[0].text) == (words, "x")
 
 
+def test_quotation_marks_of_cells_are_no_entities_in_html():
+    content = joined([Piece("text", "5\" and 7'"), Piece("formula", "$f'$")])
+    assert html.write(Table(1, 1, (Cell(0, 0, content),)), []).count("<td>5\" and 7'$f'$</td>") == 1
+
+
 def test_text_outside_of_the_cells_of_an_html_table_is_named():
     losses = []
     table = html.read("<table>lost<tr>also lost<td>a</td>between<td>b</td></tr>tail</table>", losses)
