@@ -104,6 +104,15 @@ def test_damaged_pins_keep_everything_until_they_are_dropped(store):
 
 
 @elsewhere
+def test_a_leftover_is_removed_without_the_values_beside_it(place, store):
+    store.put("key", 1)
+    fs, root = fsspec.url_to_fs(place.url)
+    fs.pipe_file(f"{root}/objects/.odd", b"x")
+    store.remove([entry for entry in store.entries() if entry.kind == "leftover"])
+    assert (fs.exists(f"{root}/objects/.odd"), store.get("key")) == (False, 1)
+
+
+@elsewhere
 def test_damaged_claims_are_void(store):
     store.put("key", 1)
     store._bucket.write({"claims/x": b"damaged"})
