@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from ohr.contracts import CaseJudgeMetric, Page, PageId, PageJudgeMetric, Question, Recognition
+from ohr.contracts import CaseJudgeMetric, Document, Page, PageId, PageJudgeMetric, Question, Recognition
 from ohr.contracts.system import SPLIT
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
@@ -88,6 +88,18 @@ def reading_columns(base: KnowledgeBase, read: Sequence[tuple[PageId, Recognitio
         "document": [document for (document, _), _ in read],
         "page": [index for (_, index), _ in read],
         **{name: [getattr(one, name) for _, one in read] for name in names},
+    }
+
+
+def confidence_columns(base: KnowledgeBase, counted: Sequence[tuple[Document, int, tuple[float, int, int]]]) -> Columns:
+    """Columns of `confidences`: words of some pages of one knowledge base, by the confidence that was stated."""
+    about = of_base(base)
+    return {
+        **{name: about[name] for name in ("kb", "condition", "replicate")},
+        "document": [document.name for document, _, _ in counted],
+        "domain": [document.domain for document, _, _ in counted],
+        "page": [page for _, page, _ in counted],
+        **{name: [each[at] for _, _, each in counted] for at, name in enumerate(("confidence", "words", "wrong"))},
     }
 
 
