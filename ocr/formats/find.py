@@ -15,7 +15,8 @@ from ohr.files.names import composed, is_writable, printable
 
 from .values import Pages, Unreadable
 
-Item, Items = TypeVar("Item"), TypeVar("Items")
+Item = TypeVar("Item")
+Items = TypeVar("Items")
 
 
 def ending_of(format: OcrFormat, name: str) -> tuple[int, str] | None:

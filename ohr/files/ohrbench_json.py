@@ -162,7 +162,7 @@ def read_pages(base: Path, document: str) -> list[Page]:
 
 
 def read_words(path: Path) -> dict[int, tuple[Word, ...]]:
-    """Read the words of a document that have a confidence, by page, as `write_pages` wrote them; others are left out."""
+    """Read the words of a document that have a confidence, by page, as `write_pages` wrote them; no others."""
     content = path.read_bytes()
     if b'"words"' not in content:  # most files: they are not parsed again
         return {}

@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, groupby, product
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
@@ -34,6 +34,8 @@ SIMILAR = 60.0
 """Least similarity of a misread word to the true one, in percent (Indel)."""
 _NEAR = 3
 """Places around a word's own in a gap where its true word is looked for: engines join and split words."""
+_PAIRINGS = ((1, 1), (2, 1), (1, 2))
+"""True words and read words that may stand for each other: one for one, two joined, one split."""
 _RUN = 3
 """Words that follow each other in the same way on two pages are the same text; single words are on most pages."""
 
@@ -65,9 +67,9 @@ def page_trust(text: str, truth: str, document: tuple[str, ...] = ()) -> tuple[i
     """Count what one page's reading kept, misread and invented, in the order of COUNTS.
 
     Markup is no word on either side. A Chinese character counts as a word. Of invented words, three that follow each
-    other on the page of the ground truth are repeated, three that do so on another page are from elsewhere, and so is
-    a shorter run whose words are there; all else is new. A number is kept as it is written, separators included; an
-    amount with its currency or percent sign; a name is a run of capitalized words inside a sentence.
+    other on the page of the ground truth are repeated, and three that follow each other on another page are from
+    elsewhere, as is a shorter run whose words are there; all else is new. A number is kept as it is written, separators
+    included; an amount with its currency or percent sign; a name is a run of capitalized words inside a sentence.
 
     Args:
         document: the texts of all pages of the document in the ground truth; without them nothing is from elsewhere.
@@ -99,7 +101,7 @@ def compared(read: Sequence[str], truth: Sequence[str]) -> Reading:
             gaps[-1] = (gaps[-1][0], block.src_end, gaps[-1][2], block.dest_end)
         else:
             gaps.append((block.src_start, block.src_end, block.dest_start, block.dest_end))
-    for place, word in enumerate(read):  # what stands elsewhere on the page was moved
+    for place, word in enumerate(read):  # a word that is elsewhere on the page was moved
         if not fates[place] and left[word] > 0:
             fates[place] = "kept"
             left[word] -= 1
@@ -116,9 +118,10 @@ def _find_misread(fates: list[str], start: int, read: Sequence[str], lost: list[
             continue
         near = round(place * len(lost) / len(read))
         places = sorted(range(max(near - _NEAR, 0), min(near + _NEAR + 1, len(lost))), key=lambda at: abs(at - near))
-        for at, (taken, given) in product(places, ((1, 1), (2, 1), (1, 2))):
-            true, seen = "".join(lost[at : at + taken]), "".join(read[place : place + given])
-            if lost[at] and fuzz.ratio(true, seen) >= SIMILAR:
+        for at in filter(lambda at: lost[at], places):
+            sides = {(t, g): ("".join(lost[at : at + t]), "".join(read[place : place + g])) for t, g in _PAIRINGS}
+            taken, given = max(sides, key=lambda pairing: fuzz.ratio(*sides[pairing]))
+            if fuzz.ratio(*sides[taken, given]) >= SIMILAR:
                 lost[at : at + taken] = [""] * len(lost[at : at + taken])
                 fates[start + place : start + place + given] = ["misread"] * len(read[place : place + given])
                 break

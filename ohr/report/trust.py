@@ -76,10 +76,10 @@ def _shares(documents: Sequence[Floats]) -> dict[str, Any]:
     named = [dict(zip(COUNTS, document, strict=True)) for document in documents]
     row: dict[str, Any] = {}
     for name, (whole, parts) in _SHARES.items():
-        found = share([sum(each[part] for part in parts) for each in named], [each[whole] for each in named])
+        estimate = share([sum(each[part] for part in parts) for each in named], [each[whole] for each in named])
         row |= {
-            name: found.mean,
-            **({f"{name}_low": found.low, f"{name}_high": found.high} if name in _BOUNDED else {}),
+            name: estimate.mean,
+            **({f"{name}_low": estimate.low, f"{name}_high": estimate.high} if name in _BOUNDED else {}),
         }
     return row | {"numbers_new": sum(each["numbers_new"] for each in named), "documents": len(documents)}
 
@@ -125,7 +125,7 @@ def read_stated(run: Run) -> dict[str, Stated]:
 
 
 def confidence(run: Run) -> list[dict[str, Any]]:
-    """Return for each condition how right its words are, how sure the engine was, and whether the one tells the other.
+    """Return for each condition how right its words are, how sure the engine was, and whether it is sure of right ones.
 
     `discrimination` is the chance that a right word has a higher confidence than a wrong one, ties counted half (the
     area under the ROC curve): .5 says nothing, 1 all. `gap` is the mean confidence less the share of right words.
@@ -134,13 +134,10 @@ def confidence(run: Run) -> list[dict[str, Any]]:
     for condition, stated in read_stated(run).items():
         wrong, mean = stated.of(slice(None)), float((stated.words @ steps).sum() / stated.words.sum())
         right = {"right": 1 - wrong.mean, "right_low": 1 - wrong.high, "right_high": 1 - wrong.low}
-        found = {"confidence": mean, **right, "gap": mean - (1 - wrong.mean), "discrimination": _discrimination(stated)}
-        rows.append({"condition": condition, "words": int(stated.words.sum()), **found, **_documents(stated)})
+        gap, discrimination = mean - (1 - wrong.mean), _discrimination(stated)
+        row = {"condition": condition, "words": int(stated.words.sum()), "confidence": mean, **right}
+        rows.append({**row, "gap": gap, "discrimination": discrimination, "documents": len(stated.documents)})
     return rows
-
-
-def _documents(stated: Stated) -> dict[str, int]:
-    return {"documents": len(stated.documents)}
 
 
 def _discrimination(stated: Stated) -> float:
@@ -158,11 +155,11 @@ def reliability(run: Run) -> list[dict[str, Any]]:
         for number in range(BINS):
             last = number == BINS - 1
             steps = slice(number * STEPS // BINS, (number + 1) * STEPS // BINS + last)
-            count, found = stated.words[:, steps].sum(axis=0), stated.of(steps)
+            count, wrong = stated.words[:, steps].sum(axis=0), stated.of(steps)
             if not count.sum():
                 continue
             mean = float(count @ (np.arange(STEPS + 1)[steps] / STEPS) / count.sum())
-            right = {"right": 1 - found.mean, "right_low": 1 - found.high, "right_high": 1 - found.low}
+            right = {"right": 1 - wrong.mean, "right_low": 1 - wrong.high, "right_high": 1 - wrong.low}
             bounds = {"from": number / BINS, "to": (number + 1) / BINS}
             rows.append({"condition": condition, **bounds, "confidence": mean, **right, "words": int(count.sum())})
     return rows
@@ -176,14 +173,14 @@ def thresholds(run: Run) -> list[dict[str, Any]]:
             accepted = slice(round(level * STEPS), None)
             wrong = stated.of(accepted)
             words = stated.words[:, accepted].sum()
-            found = {"wrong": wrong.mean, "wrong_low": wrong.low, "wrong_high": wrong.high}
+            bounds = {"wrong": wrong.mean, "wrong_low": wrong.low, "wrong_high": wrong.high}
             share_accepted = float(words / stated.words.sum())
-            rows.append({"condition": condition, "threshold": level, "accepted": share_accepted, **found})
+            rows.append({"condition": condition, "threshold": level, "accepted": share_accepted, **bounds})
     return rows
 
 
 def limits(run: Run) -> list[dict[str, Any]]:
-    """Return the threshold that keeps wrong words under a limit, and whether it does so on documents held out.
+    """Return the threshold that keeps wrong words under a limit, and whether it keeps it on documents held out.
 
     The documents are halved, within domains, in an order that their names' hashes decide. The lowest threshold that
     keeps to the limit on one half is judged on the other, and the other way round: each document is judged by a
@@ -207,11 +204,11 @@ def limits(run: Run) -> list[dict[str, Any]]:
 def _held_out(stated: Stated, chosen_on: Stated, limit: float) -> dict[str, Any]:
     halves = {name: place % 2 for place, name in enumerate(stated.documents)}
     accepted = np.zeros((2, len(stated.documents)))
-    found = []
+    chosen: list[int | None] = []
     for half in (0, 1):
         mine = np.array([halves.get(name, half) != half for name in chosen_on.documents], dtype=bool)
         threshold = chosen_threshold(chosen_on.among(mine), limit)
-        found.append(threshold)
+        chosen.append(threshold)
         if threshold is not None:
             judged = np.array([halves[name] == half for name in stated.documents])
             accepted[:, judged] = [each[judged, threshold:].sum(axis=1) for each in (stated.words, stated.wrong)]
@@ -219,7 +216,7 @@ def _held_out(stated: Stated, chosen_on: Stated, limit: float) -> dict[str, Any]
     holds = "" if np.isnan(wrong.low) else "yes" if wrong.high <= limit else "no" if wrong.low > limit else "open"
     return {
         "limit": limit,
-        "threshold": " and ".join("none" if each is None else f"{each / STEPS:.2f}" for each in found),
+        "threshold": " and ".join("none" if each is None else f"{each / STEPS:.2f}" for each in chosen),
         "accepted": float(accepted[0].sum() / stated.words.sum()),
         "wrong": wrong.mean,
         "wrong_low": wrong.low,
@@ -231,8 +228,8 @@ def _held_out(stated: Stated, chosen_on: Stated, limit: float) -> dict[str, Any]
 def chosen_threshold(stated: Stated, limit: float) -> int | None:
     """Return the lowest step from which on at most this share of the words is wrong; None where no step does that."""
     words, wrong = (np.cumsum(each.sum(axis=0)[::-1])[::-1] for each in (stated.words, stated.wrong))
-    kept = np.flatnonzero((words > 0) & (wrong <= limit * words))
-    return int(kept[0]) if kept.size else None
+    keeping = np.flatnonzero((words > 0) & (wrong <= limit * words))
+    return int(keeping[0]) if keeping.size else None
 
 
 def plain_conditions(run: Run) -> dict[str, str]:

@@ -3,13 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from math import nan
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import ABSENT, Completion, Document, Page, PageId, Question, Word
+from ohr.contracts import ABSENT, Completion, Page, PageId, Question
 from ohr.contracts.system import SPLIT
 from ohr.dataset.misplaced_evidence import sentence
 from ohr.engine.scheduler import Scheduler
@@ -23,7 +21,6 @@ from ohr.metrics.dose import DAMAGED, QuestionDose
 from ohr.metrics.question_scores import about_same_pages, constant_scores
 from ohr.metrics.rankings import SHOWN_METRICS
 from ohr.metrics.scores import Scores, failed_questions, kb_scores, with_failures
-from ohr.metrics.trust import confidence_counts
 from ohr.noise_files.stats import write_statistics
 from ohr.results.derived import decomposition
 from ohr.results.derived.derive import derive
@@ -194,7 +191,7 @@ class Tabulator:
             self.tables.append("edits", edit_columns(base, _edits(documents)))
             stated = [(each["pages"][0]["document"], *words) for each in documents for words in each.get("words", ())]
             if stated:
-                self._confidences(base, stated)
+                self.tables.append("confidences", confidence_columns(base, stated, self.inputs))
             if base.repairs:
                 every = [record for document in documents for record in document.get("treated", ())]
                 records = [((record["document"], record["page"]), record) for record in every]
@@ -217,14 +214,12 @@ class Tabulator:
             readers.update(reading.reader for _, reading in read if reading.reader)
             self.tables.append("readings", reading_columns(part.base, read))
             sources = {name: self.keys.read_order(part.base, self.inputs.by_name[name]) for name in names}
-            self._confidences(
-                part.base,
-                [
-                    (name, sources[name][index].place, value["words"])
-                    for (name, index), value in ((places[key], value) for key, value in values.items())
-                    if "words" in value
-                ],
-            )
+            stated = [
+                (name, sources[name][index].place, value["words"])
+                for (name, index), value in ((places[key], value) for key, value in values.items())
+                if "words" in value
+            ]
+            self.tables.append("confidences", confidence_columns(part.base, stated, self.inputs))
             if part.base.repairs:
                 numbers = {name: self._numbers(part.base, name) for name in names}
                 records = [
@@ -237,17 +232,6 @@ class Tabulator:
                 self.tables.append("treatments", treatment_columns(part.base, records))
         for line in warnings_of(ends, readers):
             self.ledger.warn(f"{part.base.name}: {line}")
-
-    def _confidences(self, base: KnowledgeBase, stated: Iterable[tuple[str, int, Sequence[tuple[str, float]]]]) -> None:
-        """Write how many words are wrong by their confidence, which is given by document and page of the source."""
-        counted: list[tuple[Document, int, tuple[float, int, int]]] = []
-        for name, pages in groupby(stated, key=itemgetter(0)):
-            truth = {page.index: page.text for page in self.inputs.truth.get(name, ())}
-            for _, index, words in pages:
-                held = [Word(text, None, confidence) for text, confidence in words]
-                counts = confidence_counts(held, truth[index]) if index in truth else []
-                counted += [(self.inputs.by_name[name], index, each) for each in counts]
-        self.tables.append("confidences", confidence_columns(base, counted))
 
     def _numbers(self, base: KnowledgeBase, name: str) -> Mapping[int, Sequence[int]]:
         """Return the numbers of a document's pages in a knowledge base, by their place when they are read."""
