@@ -1,17 +1,18 @@
 """OCR results that exist already, in OHRBench's layout or in a system's own files."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from ohr.contracts import ABSENT, Document, Page, RecordedOcr
+from ohr.contracts import ABSENT, Document, Page, RecordedOcr, Word
 from ohr.errors import PluginError
 from ohr.files.digests import folder_digest
 from ohr.files.names import UNWRITABLE, by_form, other_form, printable
-from ohr.files.ohrbench_json import document_files, read_document, unwritable_files
+from ohr.files.ohrbench_json import document_files, read_document, read_words, unwritable_files
 from ohr.markup.page import Markup, MarkupField, tidy
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import named
@@ -21,7 +22,8 @@ from .formats.choice import FormatField, formats_shown, reader_identity
 from .formats.find import index_of, shortest_endings
 from .formats.markdown import Markdown
 from .formats.ohrbench import OhrBench
-from .formats.result_folder import SCORED_0, documents_in, faults_of, page_faults, pages_of
+from .formats.result_folder import SCORED_0, documents_in, faults_of, page_faults, pages_of, words_of
+from .formats.values import Unreadable
 
 
 class Precomputed(RecordedOcr, kind="precomputed"):
@@ -105,6 +107,15 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         found = {page.index: self._finished(page) for page in reading.pages}
         absent = reading.error or ABSENT
         return [found.get(index, Page(document.name, index, "", absent)) for index in range(document.pages)]
+
+    def words(self, document: Document) -> Mapping[int, Sequence[Word]]:
+        """Read the words that have a confidence; none of a document whose confidences cannot be read."""
+        if not self._is_own_layout:
+            with suppress(Unreadable):
+                return words_of(self.root, self.format, document)
+            return {}
+        path = self._file(document)
+        return {} if path is None else read_words(path)
 
     def documents(self) -> list[Document]:
         """List the documents that the folder holds, as far as names and files show them."""

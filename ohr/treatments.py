@@ -26,6 +26,10 @@ class KnowledgeBaseEntry(BaseModel):
         Field(description="In place of the three above: noise, repairs and the OCR engine, in the order they act."),
     ] = []
     retrievers: Annotated[list[str] | None, Field(description="Names of the retrievers to use; all.")] = None
+    repeats: Annotated[
+        int,
+        Field(strict=True, ge=1, le=20, description="How often its pages are read: how far engines repeat themselves."),
+    ] = 1
 
     def placed(self) -> Iterator[tuple[tuple[str, ...] | tuple[str, int], str | None, _Plugin]]:
         """Yield its treatments in order, each with its key in the entry, and its family where the key says it."""

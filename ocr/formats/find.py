@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
-from ohr.contracts import OcrFormat
+from ohr.contracts import OcrFormat, Word
 from ohr.files.json_input import lines, parse_json
 from ohr.files.names import composed, is_writable, printable
 
 from .values import Pages, Unreadable
+
+Item = TypeVar("Item")
+Items = TypeVar("Items")
 
 
 def ending_of(format: OcrFormat, name: str) -> tuple[int, str] | None:
@@ -43,16 +46,27 @@ def pages_in(format: OcrFormat, ending: str, content: bytes, line: int | None = 
     Raises:
         Unreadable: it is not as the system writes it.
     """
+    pages = _read(format.pages, ending, content, line)
+    if not pages and ending not in format.omits_blank:
+        raise Unreadable("without pages")
+    return pages
+
+
+def words_in(format: OcrFormat, ending: str, content: bytes, line: int | None = None) -> dict[int, tuple[Word, ...]]:
+    """Read the words of a file that have a confidence, as `pages_in` reads its pages."""
+    return _read(format.words, ending, content, line)
+
+
+def _read(
+    method: Callable[[Any], Mapping[int, Sequence[Item]]], ending: str, content: bytes, line: int | None
+) -> dict[int, tuple[Item, ...]]:
     try:
-        found = format.pages(parsed(content if line is None else content.split(b"\n")[line - 1], ending))
-        pages = {number: tuple(blocks) for number, blocks in found.items()}
+        found = method(parsed(content if line is None else content.split(b"\n")[line - 1], ending))
+        return {number: tuple(items) for number, items in found.items()}
     except ValueError as error:
         raise Unreadable(str(error)) from None
     except Exception as error:  # what no reader foresaw: a file may hold anything
         raise Unreadable(f"not as expected ({type(error).__name__}: {error})") from None
-    if not pages and ending not in format.omits_blank:
-        raise Unreadable("without pages")
-    return pages
 
 
 def parsed(content: bytes, ending: str) -> Any:
@@ -128,8 +142,15 @@ class Piece:
         Raises:
             Unreadable: it cannot be read, or is not as the system writes it.
         """
+        return self._read(pages_in)
+
+    def words(self) -> dict[int, tuple[Word, ...]]:
+        """Read its words that have a confidence; raises as `pages`."""
+        return self._read(words_in)
+
+    def _read(self, read: Callable[[OcrFormat, str, bytes, int | None], Items]) -> Items:
         try:
-            return pages_in(self.format, self.ending, self.path.read_bytes(), self.line)
+            return read(self.format, self.ending, self.path.read_bytes(), self.line)
         except OSError as error:
             raise Unreadable(f"not readable ({error.strerror})") from None
         except MemoryError:

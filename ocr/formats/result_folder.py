@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ohr.contracts import ABSENT, Block, Document, OcrFormat, Page, Recognition
+from ohr.contracts import ABSENT, Block, Document, OcrFormat, Page, Recognition, Word
 from ohr.files.names import UNWRITABLE
 from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
@@ -78,6 +78,26 @@ def pages_of(root: Path, format: OcrFormat, document: Document, markup: Markup) 
     return [_page(document.name, index, result, markup) for index in range(document.pages)]
 
 
+def words_of(root: Path, format: OcrFormat, document: Document) -> dict[int, tuple[Word, ...]]:
+    """Read the words of a document that have a confidence, by page.
+
+    Raises:
+        Unreadable: a file states what is no confidence, or cannot be read.
+    """
+    if type(format).words is OcrFormat.words:
+        return {}
+    try:
+        pieces = index_of(root, format).pieces(document.name)
+    except Ambiguous:
+        return {}
+    if not pieces or pieces[0].number is None:
+        return pieces[0].words() if pieces else {}
+    numbers = [piece.number or 0 for piece in pieces]
+    first = int(min(numbers) > 0 and max(numbers) == document.pages)
+    by_page = ((number - first, piece.words()) for number, piece in zip(numbers, pieces, strict=True))
+    return {number: next(iter(words.values())) for number, words in by_page if words}
+
+
 def _page(document: str, index: int, result: Result, markup: Markup) -> Page:
     if index in result.pages:
         return Page(document, index, page_text(result.pages[index], markup))
@@ -107,6 +127,7 @@ def faults_of(root: Path, format: OcrFormat, documents: Sequence[Document]) -> I
     for document in documents:
         result = result_of(index, document.name, document.pages)
         yield from _faults(document, result, base)
+        yield from _word_faults(root, format, document, base)
         for piece in _pieces(index, root.resolve(), document.name):
             readers[piece].append(document.name)
     for piece, names in readers.items():
@@ -131,6 +152,13 @@ def _faults(document: Document, result: Result | None, base: str) -> Iterator[Fa
     for index, reason in sorted(result.errors.items()):
         yield Fault("page", f"of {base} without text: {reason}", f"{document.name} page {index + 1}")
     yield from page_faults(document, {*result.pages, *result.errors}, base)
+
+
+def _word_faults(root: Path, format: OcrFormat, document: Document, base: str) -> Iterator[Fault]:
+    try:
+        words_of(root, format, document)
+    except Unreadable as error:
+        yield Fault("document", f"of {base} whose confidences are left out: its result is {error}", document.name)
 
 
 def page_faults(document: Document, here: Set[int], base: str) -> Iterator[Fault]:

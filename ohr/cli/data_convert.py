@@ -1,6 +1,6 @@
 """`ohr data convert`: a system's own result files as OHRBench's layout."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ from ohr.cli.options import AsJson, Force
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
-    from ohr.contracts import Document, Page
+    from ohr.contracts import Document, Page, Word
 
 
 def convert(
@@ -96,7 +96,7 @@ def _converted(reader: Any, documents: "Sequence[Document]", target: Path) -> tu
             continue
         read: Sequence[Page] = reader.recorded(document)
         failed += [f"{page.document} page {page.index + 1}: {page.error}" for page in read if page.error]
-        written.append(_write(target, document, [page for page in read if not page.error]))
+        written.append(_write(target, document, [page for page in read if not page.error], reader.words(document)))
     return written, failed
 
 
@@ -112,8 +112,8 @@ def _is_whole(target: Path, document: "Document") -> bool:
     return bool(pages) and len(pages) == document.pages
 
 
-def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> int:
-    """Write a document's pages; returns how many there are."""
+def _write(target: Path, document: "Document", pages: "Sequence[Page]", words: "Mapping[int, Sequence[Word]]") -> int:
+    """Write a document's pages, and the words that have a confidence; returns how many pages there are."""
     from ohr.files.ohrbench_json import write_pages
     from ohr.results.folder.whole_files import replaced
 
@@ -121,5 +121,5 @@ def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> int:
         path = target / f"{document.name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced(path) as new:
-            write_pages(new, pages)
+            write_pages(new, pages, words)
     return len(pages)

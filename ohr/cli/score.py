@@ -192,7 +192,7 @@ def _label(named: str | None, keys: Mapping[str, Any]) -> str:
 
 def _print_ocr(score: "OcrScore") -> None:
     from ohr.report.headlines import METRICS
-    from ohr.report.leaderboard.ocr_results import RATIOS
+    from ohr.report.leaderboard.ocr_results import RATIOS, TRUST
     from ohr.report.views.protocol import short_views
     from ohr.results.run import Run
 
@@ -203,7 +203,7 @@ def _print_ocr(score: "OcrScore") -> None:
         ("the text itself", *names),
         [
             (_WORDS.get(measure, measure), *(_plain(values[name].get(measure, nan)) for name in names))
-            for measures, values in ((_DOSES, score.doses), (RATIOS, score.ratios))
+            for measures, values in ((_DOSES, score.doses), (RATIOS, score.ratios), (TRUST, score.trust))
             for measure in measures
         ],
     )
@@ -233,6 +233,12 @@ _WORDS = {
     "formula_text_errors": "formulas with wrong signs",
     "formula_structure_errors": "formulas with wrong structure",
     "redundant_commands": "redundant commands per page",
+    "words_kept": "words kept",
+    "misread": "words misread, of those read",
+    "invented": "words invented, of those read",
+    "numbers_kept": "numbers kept",
+    "amounts_kept": "amounts kept",
+    "names_kept": "names kept",
 }
 
 

@@ -22,6 +22,7 @@ from ohr.contracts.values import (
     TreatedImage,
     TreatedPage,
     Where,
+    Word,
 )
 
 Medium = Literal["image", "text"]
@@ -272,3 +273,7 @@ class RecordedOcr(AnyOcr):
     @abstractmethod
     def recorded(self, document: Document) -> Sequence[Page]:
         """Return a document's pages; one that the results lack has the error ABSENT."""
+
+    def words(self, document: Document) -> Mapping[int, Sequence[Word]]:  # noqa: ARG002 # of results that state them
+        """Return the words or lines that have a confidence, by page, in reading order."""
+        return {}

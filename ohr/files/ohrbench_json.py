@@ -2,13 +2,14 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from ohr.contracts import Page
+from ohr.contracts import Page, Word
 from ohr.errors import DataError
 from ohr.files import MOST_PAGES
 from ohr.files.json_input import parse_json, whole_number
@@ -160,9 +161,33 @@ def read_pages(base: Path, document: str) -> list[Page]:
     return read_file(path, document) if path.is_file() else []
 
 
-def write_pages(path: Path, pages: Iterable[Page]) -> None:
-    """Write a document's file, and the folders above it."""
-    entries = [{"page_idx": page.index, "text": page.text} for page in pages]
+def read_words(path: Path) -> dict[int, tuple[Word, ...]]:
+    """Read the words of a document that have a confidence, by page, as `write_pages` wrote them; no others."""
+    content = path.read_bytes()
+    if b'"words"' not in content:  # most files: they are not parsed again
+        return {}
+    try:
+        entries = parse_json(content)
+    except ValueError:
+        return {}
+    numbered = [(_number(entry), entry) for entry in entries if isinstance(entry, dict)]
+    words = {number: tuple(_stated(entry.get("words"))) for number, entry in numbered if number is not None}
+    return {number: stated for number, stated in words.items() if stated}
+
+
+def _stated(words: Any) -> Iterator[Word]:
+    for each in words if isinstance(words, list) else ():
+        match each:
+            case [str(text), float() | int() as confidence] if 0 <= confidence <= 1:
+                yield Word(text, None, float(confidence))
+
+
+def write_pages(path: Path, pages: Iterable[Page], words: Mapping[int, Sequence[Word]] = MappingProxyType({})) -> None:
+    """Write a document's file, and the folders above it; words with a confidence are beside the text of their page."""
+    entries: list[dict[str, Any]] = []
+    for page in pages:
+        stated = [[word.text, word.confidence] for word in words.get(page.index, ())]
+        entries.append({"page_idx": page.index, "text": page.text, **({"words": stated} if stated else {})})
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(entries, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 

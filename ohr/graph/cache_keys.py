@@ -211,17 +211,19 @@ class Keys:
         """Key of what an agent may look at: texts and images of a scope, and its indexes by role."""
         return key("desk", list(texts), list(images), dict(indexes))
 
-    def episode(self, agent: Sequence[Any], desk: str, question: Question, *, truth: bool, again: bool) -> str:
+    def episode(
+        self, agent: Sequence[Any], desk: str, question: Question, *, truth: bool, repeat: Sequence[Any]
+    ) -> str:
         """Key of the trajectory of one question.
 
         Args:
             agent: identity with its parts, as `desk` is the key of what it may look at.
             truth: one of its retrievers looks at the question's truth.
-            again: the knowledge base repeats another one.
+            repeat: what `again` returns for the knowledge base.
         """
         known = [question.id, question.document, question.pages, question.evidence, question.domain]
         asked = [question.text, *([*known, *question.relevant] if truth else [])]
-        return key("episode", EPISODE_VERSION, list(agent), desk, asked, self.files, *(["again"] if again else []))
+        return key("episode", EPISODE_VERSION, list(agent), desk, asked, self.files, *repeat)
 
     def prompts(self, source: Sequence[Any], generator: Generator, questions: Sequence[Question]) -> str:
         """Key of the answers' keys of some questions of one condition."""
@@ -337,9 +339,9 @@ class Keys:
         return [list(pair) for pair in self.spec.plugin_digests]
 
 
-def again(base: KnowledgeBase) -> list[str]:
+def again(base: KnowledgeBase) -> list[str | int]:
     """Return what sets the results of a repeated condition apart from those that it repeats."""
-    return ["again"] if base.again_of else []
+    return [] if base.again_of is None else ["again", base.turn] if base.turn > 1 else ["again"]
 
 
 def protocol_metrics(spec: Spec) -> dict[str, AnyMetric]:

@@ -296,7 +296,7 @@ class _Compiler:
             self.keys.prompt(generator.stage),
             generator,
             places,
-            (self.keys.identity(generator.stage), self.keys.files, *(["again"] if cell.base.again_of else [])),
+            (self.keys.identity(generator.stage), self.keys.files, *again(cell.base)),
             self.spec.seed,
             images,
             hits,

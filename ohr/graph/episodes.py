@@ -54,12 +54,12 @@ def add_episodes(
     base, _, agent = work
     # others, such as `oracle`, find by the question's truth
     truth = not all(isinstance(part, QueryRetriever) for part in agent.stage.retrievers().values())
-    identity, again = keys.agent(agent.stage), base.again_of is not None
+    identity = keys.agent(agent.stage)
     asked: list[tuple[int, str, int]] = []
     for place, shelf in enumerate(shelved):
         for number in shelf.scope.questions:
             question = keys.inputs.questions[number]
-            name = keys.episode(identity, shelf.desk, question, truth=truth, again=again)
+            name = keys.episode(identity, shelf.desk, question, truth=truth, repeat=again(base))
             asked.append((number, name, place))
     batches = [asked[start : start + _BATCH] for start in range(0, len(asked), _BATCH)]
     for batch in batches:
@@ -116,8 +116,7 @@ def _add_step(
         for shelf in (shelved[place] for place in used)
     )
     made_by = tuple(
-        (role, (keys.identity(model), keys.files, *(["again"] if base.again_of else [])))
-        for role, model in agent.stage.models().items()
+        (role, (keys.identity(model), keys.files, *again(base))) for role, model in agent.stage.models().items()
     )
     questions = tuple((number, keys.inputs.questions[number].id, used.index(place)) for number, place in new.values())
     images = keys.images(base) if "image" in agent.stage.reads else None

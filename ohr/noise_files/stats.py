@@ -32,6 +32,8 @@ from ohr.metrics.dose import (
     question_dose,
 )
 from ohr.metrics.realism import SeenPage, Stats, gather, see, stats
+from ohr.metrics.trust import COUNTS as TRUST
+from ohr.metrics.trust import page_trust
 from ohr.noise_files.workers import each, workers
 from ohr.results.run import Run
 from ohr.results.score_arrays import Questions, ScoreTable
@@ -45,14 +47,14 @@ from ohr.work.shapes import read_sound
 if TYPE_CHECKING:
     import pyarrow
 
-_VERSION = 1
+_VERSION = 2
 """Raised when a statistic changes, so that no older one is found in a store."""
 _AT_ONCE = 64  # pages of one turn: few enough to hold, enough to save round trips to a store
 _MANY = 500
 """Pages from which processes save more time than it takes to start them."""
 
-Pair = tuple[str, str]
-"""The text of a page in the ground truth, and in a knowledge base."""
+Pair = tuple[str, str, str]
+"""The text of a page in the ground truth, and in a knowledge base; the name of its document."""
 Texts = Mapping[PageId, str]
 
 
@@ -86,8 +88,10 @@ def _made_now(texts: Path) -> "pyarrow.Table":
 
 
 def was_measured(run: Run) -> bool:
-    """Report whether a run has made the statistics of its pages."""
-    return run.has(STATISTICS)
+    """Report whether a run has made the statistics of its pages, all of them: earlier versions made fewer."""
+    from pyarrow import parquet
+
+    return run.has(STATISTICS) and set(_NAMES) <= set(parquet.read_schema(run.path(STATISTICS)).names)
 
 
 def write_statistics(folder: Path, truth: Mapping[str, Sequence[Page]], store: Store) -> int:
@@ -111,13 +115,16 @@ def write_statistics(folder: Path, truth: Mapping[str, Sequence[Page]], store: S
 
 _NAMES = (
     *("kb", "document", "page", "edit_distance", "edit_distance_content", "redundant"),
-    *(*(f"commands_{kind}" for kind in KINDS), *COUNTS),
+    *(*(f"commands_{kind}" for kind in KINDS), *COUNTS, *TRUST),
 )
 
 
 def _columns(run: Run, truth: Texts, store: Store | None) -> Iterator[dict[str, list[Any]]]:
     """Yield the columns of one knowledge base after the other, in the order of the table of pages."""
     pages = plain(run.table("pages", ["kb", "document", "page", "empty"])).to_pylist()
+    documents: dict[str, list[str]] = defaultdict(list)
+    for (document, _), text in truth.items():
+        documents[document].append(text)
     for kb in dict.fromkeys(row["kb"] for row in pages):
         texts = _texts_of_run(run, kb)
         mine = {(row["document"], row["page"]): row["empty"] for row in pages if row["kb"] == kb}
@@ -125,20 +132,29 @@ def _columns(run: Run, truth: Texts, store: Store | None) -> Iterator[dict[str, 
             raise DataError(f"{run.folder}: has no clean text of {absent[0]} page {absent[1] + 1}; {_AGAIN}")
         if lost := next((p for p, empty in mine.items() if p not in texts and truth[p].strip() and not empty), None):
             raise DataError(f"{run.path('texts')}: has no text of {lost[0]} page {lost[1] + 1} in {kb}; run it again")
-        pairs = [(truth[place], texts.get(place, "")) for place in mine]
-        measured = _measured_pairs(list(dict.fromkeys(pairs)), store)
+        pairs = [(truth[place], texts.get(place, ""), place[0]) for place in mine]
+        measured = _measured_pairs(list(dict.fromkeys(pairs)), documents, store)
         rows = [(kb, *place, *measured[pair]) for place, pair in zip(mine, pairs, strict=True)]
         yield dict(zip(_NAMES, map(list, zip(*rows, strict=True)), strict=True))
 
 
-def _measured_pairs(pairs: Sequence[Pair], store: Store | None) -> dict[Pair, Sequence[float]]:
-    """Measure different pairs of pages, those that the store lacks in processes where there are many."""
-    keys = {pair: key("page statistics", _VERSION, *pair) for pair in pairs}
+def _measured_pairs(
+    pairs: Sequence[Pair], documents: Mapping[str, Sequence[str]], store: Store | None
+) -> dict[Pair, Sequence[float]]:
+    """Measure different pairs of pages, those that the store lacks in processes where there are many.
+
+    Args:
+        documents: the texts of all pages in the ground truth, by document.
+    """
+    texts = {name: tuple(pages) for name, pages in documents.items()}
+    names = {name: key("document", *pages) for name, pages in texts.items()}
+    keys = {pair: key("page statistics", _VERSION, *pair[:2], names[pair[2]]) for pair in pairs}
     known = read_sound(store, keys.values(), "page statistics") if store else {}
     left = [pair for pair in pairs if keys[pair] not in known]
     count = (os.cpu_count() or 1) if len(left) >= _MANY else 1
     with workers(count) as executor:
-        for turn, rows in zip(_turns(left), each(executor, _measure, _turns(left), count), strict=True):
+        work = ([(truth, text, texts[name]) for truth, text, name in turn] for turn in _turns(left))
+        for turn, rows in zip(_turns(left), each(executor, _measure, work, count), strict=True):
             new = {keys[pair]: statistics for pair, statistics in zip(turn, rows, strict=True)}
             known |= new
             with suppress(StoreError):  # a store that can only be read is good for reading
@@ -153,13 +169,14 @@ def _turns(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
         yield turn
 
 
-def _measure(pairs: Sequence[Pair]) -> list[list[float]]:
-    """Measure some pages: the values of the columns after the page's number."""
+def _measure(pages: Sequence[tuple[str, str, tuple[str, ...]]]) -> list[list[float]]:
+    """Measure some pages, each with its document's: the values of the columns after the page's number."""
     rows = []
-    for truth, text in pairs:
+    for truth, text, document in pages:
         page = see(Page("", 0, truth), Page("", 0, text), (), {})
         counts = [*(page.commands.get(kind, 0) for kind in KINDS), *(page.blocks.get(count, 0) for count in COUNTS)]
-        rows.append([page.dose.edit_distance, page.dose.edit_distance_content, page.redundant, *counts])
+        distances = (page.dose.edit_distance, page.dose.edit_distance_content)
+        rows.append([*distances, page.redundant, *counts, *page_trust(text, truth, document)])
     return rows
 
 

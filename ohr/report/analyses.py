@@ -14,6 +14,7 @@ from ohr.metrics.blocks import COUNTS
 from ohr.metrics.lcs import lcs_without_formatting
 from ohr.metrics.realism import QUANTILES
 from ohr.noise_files.stats import NothingToCompare, of_run, page_statistics
+from ohr.report.trust import confidence, limits, reliability, repeatability, thresholds, trust
 from ohr.results.derived.fact_survival import STEPS, pipelines, read_survival
 from ohr.results.derived.means import estimates
 from ohr.results.derived.rater_agreement import agreement
@@ -367,6 +368,12 @@ ANALYSES: Mapping[str, Callable[[Run], Rows]] = {
     "robustness": robustness,
     "survival": survival,
     "agreement": agreement,
+    "trust": trust,
+    "confidence": confidence,
+    "reliability": reliability,
+    "thresholds": thresholds,
+    "limits": limits,
+    "repeatability": repeatability,
 }
 """By name."""
 

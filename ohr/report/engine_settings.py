@@ -40,6 +40,17 @@ def read_settings(run: Run) -> dict[str, dict[str, str]]:
     }
 
 
+def engine_of(run: Run) -> dict[str, str]:
+    """Return the name of the engine that read each condition."""
+    keys, first = dict[str, str](), dict[str, Mapping[str, Any]]()
+    for base in run.manifest["spec"].get("knowledge_bases", ()):
+        if "condition" in base and (engine := recorded_engine(base)):
+            keys[base["condition"]] = json.dumps(engine, sort_keys=True)
+            first.setdefault(keys[base["condition"]], base)
+    names = _names(first)
+    return {condition: names[key] for condition, key in keys.items()}
+
+
 def _names(bases: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Name each engine by its kind, or where that says too little by its knowledge base, or else by its condition."""
     names = {}

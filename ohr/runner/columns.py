@@ -4,13 +4,17 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ohr.contracts import CaseJudgeMetric, Page, PageId, PageJudgeMetric, Question, Recognition
+from ohr.contracts import CaseJudgeMetric, Document, Page, PageId, PageJudgeMetric, Question, Recognition, Word
 from ohr.contracts.system import SPLIT
+from ohr.dataset.inputs import Inputs
 from ohr.engine.ledger import Failure
 from ohr.graph.cells import Cell
 from ohr.metrics.scores import Scores
+from ohr.metrics.trust import confidence_counts
 from ohr.results.tables.table_files import Columns
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.spec.sweep import shown
@@ -88,6 +92,31 @@ def reading_columns(base: KnowledgeBase, read: Sequence[tuple[PageId, Recognitio
         "document": [document for (document, _), _ in read],
         "page": [index for (_, index), _ in read],
         **{name: [getattr(one, name) for _, one in read] for name in names},
+    }
+
+
+def confidence_columns(
+    base: KnowledgeBase, stated: Iterable[tuple[str, int, Sequence[tuple[str, float]]]], inputs: Inputs
+) -> Columns:
+    """Columns of `confidences`: how many words are wrong, by confidence.
+
+    Args:
+        stated: words with their confidence, by document and page of the source; a document's pages in succession.
+    """
+    rows: list[tuple[Document, int, tuple[float, int, int]]] = []
+    for name, pages in groupby(stated, key=itemgetter(0)):
+        truth = {page.index: page.text for page in inputs.truth.get(name, ())}
+        for _, index, words in pages:
+            held = [Word(text, None, confidence) for text, confidence in words]
+            counts = confidence_counts(held, truth[index]) if index in truth else []
+            rows += [(inputs.by_name[name], index, each) for each in counts]
+    about = of_base(base)
+    return {
+        **{name: about[name] for name in ("kb", "condition", "replicate")},
+        "document": [document.name for document, _, _ in rows],
+        "domain": [document.domain for document, _, _ in rows],
+        "page": [page for _, page, _ in rows],
+        **{name: [each[at] for _, _, each in rows] for at, name in enumerate(("confidence", "words", "wrong"))},
     }
 
 

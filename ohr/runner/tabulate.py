@@ -31,6 +31,7 @@ from ohr.runner import attribution
 from ohr.runner.columns import (
     Judgement,
     answer_columns,
+    confidence_columns,
     edit_columns,
     failure_columns,
     hit_columns,
@@ -92,7 +93,8 @@ class Tabulator:
         judged = ("judgements",) if keys.judges or keys.page_judges else ()
         steps = ("steps",) if keys.spec.whole else ()
         repairs = ("treatments",) if any(base.repairs for base in keys.spec.knowledge_bases) else ()
-        self.tables = Tables(folder, (*MEASURED, *further, *judged, *steps, *repairs))
+        read = ("confidences",) if any(base.ocr.kind != "ground_truth" for base in keys.spec.knowledge_bases) else ()
+        self.tables = Tables(folder, (*MEASURED, *further, *judged, *steps, *repairs, *read))
         self.tables.append("questions", question_columns(self.inputs.questions, self.inputs.without_text))
         self.counts: dict[str, Counts] = {}
         self._sources = page_sources(self.inputs.questions)
@@ -187,6 +189,9 @@ class Tabulator:
         if base.name not in self.trials:
             self.tables.append("texts", text_columns(base, pages))
             self.tables.append("edits", edit_columns(base, _edits(documents)))
+            stated = [(each["pages"][0]["document"], *words) for each in documents for words in each.get("words", ())]
+            if stated:
+                self.tables.append("confidences", confidence_columns(base, stated, self.inputs))
             if base.repairs:
                 every = [record for document in documents for record in document.get("treated", ())]
                 records = [((record["document"], record["page"]), record) for record in every]
@@ -208,6 +213,13 @@ class Tabulator:
             ends.update(reading.finish for _, reading in read)
             readers.update(reading.reader for _, reading in read if reading.reader)
             self.tables.append("readings", reading_columns(part.base, read))
+            sources = {name: self.keys.read_order(part.base, self.inputs.by_name[name]) for name in names}
+            stated = [
+                (name, sources[name][index].place, value["words"])
+                for (name, index), value in ((places[key], value) for key, value in values.items())
+                if "words" in value
+            ]
+            self.tables.append("confidences", confidence_columns(part.base, stated, self.inputs))
             if part.base.repairs:
                 numbers = {name: self._numbers(part.base, name) for name in names}
                 records = [

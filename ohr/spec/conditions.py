@@ -57,11 +57,18 @@ def repeated(builder: Builder, bases: Sequence[KnowledgeBase]) -> tuple[Knowledg
     for condition, again in names.items():
         if again in names:
             builder.note(("knowledge_bases",), f"{quoted(again)} is what `aa` calls the repeat of {quoted(condition)}")
+    known = {base.again_of for base in bases} | {base.condition for base in bases if base.again_of}
     return *bases, *(
-        replace(base, condition=names[base.condition], noise=f"{base.noise} again", again_of=base.condition)
-        for base in bases
-        if base.replicates == 1
+        copy for base in bases if base.replicates == 1 and base.condition not in known for copy in copies(base, 2)
     )
+
+
+def copies(base: KnowledgeBase, times: int) -> Iterator[KnowledgeBase]:
+    """Yield what repeats a knowledge base, so that it is there so many times; each has results of its own."""
+    for turn in range(1, times):
+        name = "again" if turn == 1 else f"again {turn}"
+        condition, noise = f"{base.condition} {name}", f"{base.noise} {name}"
+        yield replace(base, condition=condition, noise=noise, again_of=base.condition, turn=turn)
 
 
 def _draws(
@@ -87,7 +94,7 @@ def _draws(
         # where nothing is drawn, every draw is the same
         draws = replicates if any(stage.draws for stage in treatments) else 1
         for draw in range(draws):
-            yield KnowledgeBase(
+            base = KnowledgeBase(
                 condition=condition,
                 noise=label + rest,
                 treatments=treatments,
@@ -98,6 +105,8 @@ def _draws(
                 retrievers=None if entry.retrievers is None else tuple(entry.retrievers),
                 target=_target(chosen),
             )
+            yield base
+            yield from copies(base, entry.repeats)
 
 
 def _target(chosen: Sequence[Built]) -> Target | None:

@@ -113,7 +113,7 @@ class KnowledgeBase:
         replicates: draws of the condition.
         retrievers: names of the retrievers it is limited to, None for all.
         target: the dose it is to have; until it is calibrated its noise has any strength.
-        again_of: the condition that it repeats, with results of its own: both must be the same.
+        again_of: the condition that it repeats, with results of its own; `turn` is the number of the repeat, from 1.
         dosed_as: reference noises, one per noise of its text: each entry makes as many edits as its reference
             would make on the whole text.
     """
@@ -129,6 +129,7 @@ class KnowledgeBase:
     target: Target | None = None
     dosed_as: tuple[Treatment, ...] = ()
     again_of: str | None = None
+    turn: int = 1
 
     @property
     def name(self) -> str:
@@ -205,6 +206,7 @@ class KnowledgeBase:
             "retrievers": self.retrievers,
             "target": self.target and asdict(self.target),
             **({"again_of": self.again_of} if self.again_of else {}),
+            **({"turn": self.turn} if self.turn > 1 else {}),
         }
 
     @property

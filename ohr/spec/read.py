@@ -312,6 +312,7 @@ def _drawn(builder: Builder, name: str, keys: Mapping[str, Any]) -> KnowledgeBas
         replicate=keys["replicate"],
         retrievers=None if keys["retrievers"] is None else tuple(keys["retrievers"]),
         again_of=keys.get("again_of"),
+        turn=keys.get("turn", 1),
     )
 
 

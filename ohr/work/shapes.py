@@ -18,6 +18,7 @@ from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
 from ohr.metrics.dose import QuestionDose
 from ohr.metrics.scores import MetricFailure
+from ohr.metrics.trust import COUNTS as TRUST
 from ohr.store import Store
 
 _Number = Annotated[float, Strict()]
@@ -57,7 +58,7 @@ def _placed(value: Any) -> Any:
 
 
 _READING = {"blocks": _list(Block), "finish": str, "confidence": _Number | None, "reader": str}
-_READING |= {"tokens_in": _Count, "tokens_out": _Count}
+_READING |= {"tokens_in": _Count, "tokens_out": _Count, "words": list[tuple[str, _Number]]}
 _HIT = _mapping({"chunk": _only(Chunk), "score": _Number})
 _HITS = {"chunks": _list(Chunk), "hits": dict[str, list[tuple[_Count, _Number]]], "warnings": list[str]}
 _TRAJECTORY = {"steps": list[dict[str, Any]], "shown": list[tuple[str, _Count]]}
@@ -65,7 +66,10 @@ _SCORES = {"values": dict[str, list[_Number]], "failed": dict[str, list[_Flag]],
 
 _SHAPES: Mapping[str, Any] = {
     "page": _mapping({"text": str, "seconds": _Number}, _READING),
-    "document": _mapping({"pages": _list(Page), "edits": list[list[dict[str, Any]]], "aimed": _Count}),
+    "document": _mapping(
+        {"pages": _list(Page), "edits": list[list[dict[str, Any]]], "aimed": _Count},
+        {"words": list[tuple[_Count, list[tuple[str, _Number]]]]},
+    ),
     "chunks": _list(Chunk),
     "hits": Annotated[_mapping(_HITS), AfterValidator(_placed)],
     "ranking": list[_HIT],  # type: ignore[valid-type]
@@ -74,7 +78,7 @@ _SHAPES: Mapping[str, Any] = {
     "answer": _only(Completion) | _mapping(dict.fromkeys(("answer", "end", "reply"), str) | _TRAJECTORY),
     "scores": _mapping(_SCORES),
     "damage": _mapping({"questions": _list(QuestionDose), "pages": list[tuple[str, _Count, _Flag, _Count | None]]}),
-    "page statistics": tuple[(_Share, _Share, *[_Natural] * (1 + len(KINDS) + len(COUNTS)))],  # type: ignore[misc]
+    "page statistics": tuple[(_Share, _Share, *[_Natural] * (1 + len((*KINDS, *COUNTS, *TRUST))))],  # type: ignore[misc]
     "shares": dict[str, _Number],
     "lines": list[str],
     "image": _mapping({"png": str}),

@@ -12,7 +12,7 @@ from ohr import extras
 from ohr.report.figures.choices import USUAL, Wanted, check_formats, save
 from ohr.report.figures.conditions_figure import comparison
 from ohr.report.figures.curves_figure import performance
-from ohr.report.figures.other_figures import decomposition, effort, ratios, survival
+from ohr.report.figures.other_figures import confidence, decomposition, effort, ratios, survival
 from ohr.report.figures.panels import Axis, NothingToDraw, dose_axes
 from ohr.report.figures.summary_figure import summary
 from ohr.results.derived.losses import has_sweep, read_points
@@ -64,7 +64,7 @@ def draw(
     conditions side by side. A run whose benchmark has no ground truth has no evidence loss; without evidence it has no
     r_noise either: then its knowledge bases are drawn one after the other. A run with losses has a figure of its
     summary; one with losses by stage, with facts, or with protocol numbers that are compared with clean pages has
-    figures of these too.
+    figures of these too, as has one whose engines state how sure they are.
 
     Args:
         wanted: what the figures show; with an x axis, only curves against it are drawn. Names of files say what
@@ -105,7 +105,7 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
         yield _FILES[wanted.x], performance(run, wanted.x, wanted)
         return
     others: list[tuple[str, Picture]] = []
-    for draw_further in (summary, decomposition, survival, ratios, effort):
+    for draw_further in (summary, decomposition, survival, ratios, effort, confidence):
         with suppress(NothingToDraw):
             others.append((draw_further.__name__, draw_further(run, wanted)))
     try:

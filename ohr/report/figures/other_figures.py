@@ -1,10 +1,11 @@
-"""Figures that only some runs have: losses by stage, effort of agents, facts that survive, ratios to clean pages."""
+"""Figures that only some runs have: losses by stage, effort of agents, facts that survive, ratios, confidence."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
+from ohr.report.engine_settings import engine_of
 from ohr.report.figures.choices import Wanted, drawn_as
 from ohr.report.figures.panels import METRIC_NAMES, NothingToDraw
 from ohr.report.figures.style import (
@@ -23,6 +24,7 @@ from ohr.report.figures.style import (
     shortened,
 )
 from ohr.report.headlines import METRICS
+from ohr.report.trust import reliability
 from ohr.report.views.loss_tables import QUANTITIES
 from ohr.results.derived.decomposition import read_headlines, varying
 from ohr.results.derived.fact_survival import STEPS, pipelines, read_survival
@@ -376,3 +378,54 @@ def _looks(rows: Sequence[Row]) -> dict[str, Look]:
     for place, name in enumerate(noisy):
         looks[name] = HUES[place % len(HUES)], MARKERS[place % len(MARKERS)], _LINES[place // len(HUES) % len(_LINES)]
     return {name: looks[name] for name in names}
+
+
+# --- what confidence is worth: a panel for each engine, a curve for each condition that it reads -----------
+
+
+def confidence(run: Run, choices: Wanted) -> "Picture":
+    """Draw the share of right words against the confidence that was stated.
+
+    Raises: as `draw`; NothingToDraw where no engine stated any.
+    """
+    if not (rows := reliability(run)):
+        raise _nothing(run, "no engine stated how sure it is of its words")
+    return drawn_as(choices, _draw_confidence, rows, engine_of(run))
+
+
+def _draw_confidence(rows: Sequence[Row], engines: Mapping[str, str], page: "Page") -> "Picture | None":
+    left, right, above, gap, foot, inner = 0.55, 0.12, 0.42, 0.45, 0.5, 2.3  # units: around axes, and their height
+    panels: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        panels[engines[row["condition"]]][row["condition"]].append(row)
+    longest = max(len(held) for held in panels.values())
+    columns = min(len(panels), max(1, int((page.width - left - right + gap) / (inner + gap))))
+    legend = 0.16 * longest + 0.1
+    width, step = left + columns * (inner + gap) - gap + right, above + inner + foot + legend
+    height = -(-len(panels) // columns) * step
+    if not page.holds(width, height):
+        return None
+    figure = page.picture(width, height)
+    for place, (engine, held) in enumerate(list(panels.items())[:_MOST_PANELS]):
+        start, top = left + place % columns * (inner + gap), place // columns * step + above
+        axes: Axes = figure.add_axes((start / width, 1 - (top + inner) / height, inner / width, inner / height))
+        axes.plot([0, 100], [0, 100], ":", color=GREY, linewidth=page.scale)
+        for number, (condition, points) in enumerate(held.items()):
+            _draw_reliability(axes, condition, points, number, page.scale)
+        axes.set_title(engine, weight="bold", loc="left", parse_math=False)
+        axes.set_xlabel("confidence stated (%)")
+        axes.legend(loc="upper left", bbox_to_anchor=(-0.05, -0.2), frameon=False, borderaxespad=0)
+        if not place % columns:
+            axes.set_ylabel("words right (%)")
+    return figure
+
+
+def _draw_reliability(axes: "Axes", condition: str, points: Sequence[Row], number: int, scale: float) -> None:
+    color, marker = HUES[number % len(HUES)], MARKERS[number % len(MARKERS)]
+    xs, ys = [100 * row["confidence"] for row in points], [100 * row["right"] for row in points]
+    axes.plot(xs, ys, "-", color=color, linewidth=scale, marker=marker, label=shortened(condition))
+    for x, row in zip(xs, points, strict=True):
+        if not isnan(row["right_low"]):
+            axes.vlines(x, 100 * row["right_low"], 100 * row["right_high"], color=color, linewidth=0.6 * scale)
+    axes.set_xlim(-3, 103)
+    axes.set_ylim(-3, 103)

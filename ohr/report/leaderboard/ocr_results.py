@@ -27,6 +27,7 @@ from ohr.report.leaderboard.standings import (
     protocol_rows,
     published_on,
 )
+from ohr.report.trust import trust
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.run import Run
 from ohr.results.score_arrays import ScoreTable
@@ -45,6 +46,8 @@ DOSES = (
 """Measures of a knowledge base itself; columns of doses.csv."""
 RATIOS = ("text_errors", "formula_text_errors", "formula_structure_errors", "redundant_commands")
 """The columns of Table S3."""
+TRUST = ("words_kept", "misread", "invented", "numbers_kept", "amounts_kept", "names_kept")
+"""Shares of what a reading keeps, and of what it adds: columns of the analysis `trust`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class OcrScore:
         truth: name of the knowledge base that is the ground truth.
         doses: numbers of the two knowledge bases themselves, by name.
         ratios: shares of matching blocks with errors, and redundant commands per page, by name (OHRBench, Table S3).
+        trust: shares of words, numbers and names that are kept, and of words that are misread or invented, by name.
         metric: the protocol's retrieval score.
         retrieval: its means, by name.
         macro: the mean over domains, each with the same weight, by name.
@@ -69,6 +73,7 @@ class OcrScore:
     setting: str
     doses: Mapping[str, Mapping[str, float]]
     ratios: Mapping[str, Mapping[str, float]]
+    trust: Mapping[str, Mapping[str, float]]
     metric: str
     retrieval: Mapping[str, Breakdown]
     macro: Mapping[str, float]
@@ -180,6 +185,7 @@ def score_ocr(
         setting=setting,
         doses=doses,
         ratios={row["noise"]: {name: row[name] for name in RATIOS} for row in noise_ratios(run)},
+        trust={row["condition"]: {name: row[name] for name in TRUST} for row in trust(run)},
         metric=metric,
         retrieval=found,
         macro={base: macro_over_domains(found[base]) for base in found},

@@ -32,10 +32,42 @@ ANALYSIS_TITLES: Mapping[str, tuple[str, str]] = {
         "Blocks with errors",
         "Shares of text blocks with a wrong word, and of formulas and tables with a wrong sign, markup apart.",
     ),
+    "trust": (
+        "Kept, misread and invented",
+        "Of the words of the ground truth those kept; of the words read those misread, and those invented: repeated "
+        "from the page, from elsewhere in the document, or new. Numbers and amounts are kept as they are written.",
+    ),
+    "confidence": (
+        "Confidence of the engine",
+        "Share of the words that are right, and the engine's mean confidence in them. Discrimination: the chance that "
+        "a right word has a higher confidence than a wrong one; .5 says nothing.",
+    ),
+    "reliability": (
+        "Right words by confidence",
+        "Of the words with a confidence from .. to .., the share that is right.",
+    ),
+    "thresholds": (
+        "Words accepted from a confidence on",
+        "Of the words that are accepted, the share that is wrong.",
+    ),
+    "limits": (
+        "Thresholds for a limit of wrong words",
+        "Chosen on one half of the documents, judged on the other, and the other way round; under the same noise, and "
+        "on the same engine's pages without noise. Holds: the interval of the wrong share ends below the limit.",
+    ),
+    "repeatability": (
+        "Readings of the same pages",
+        "Same: share of pages of which all readings are equal. Agreement: mean likeness of two readings.",
+    ),
 }
 """Title of each analysis, and how to read it; the confused words have a section of their own."""
 
-_OF_PAGES = ("formatting_lcs", "edit_distances", "noise_ratios")  # analyses that read every page or passage again
+_OF_PAGES = (
+    "formatting_lcs",
+    "edit_distances",
+    "noise_ratios",
+    "trust",
+)  # analyses that read every page or passage again
 
 
 def headline_rows(run: Run) -> list[Row]:

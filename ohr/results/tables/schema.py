@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ohr.metrics.blocks import COUNTS
 from ohr.metrics.commands import KINDS
+from ohr.metrics.trust import COUNTS as TRUST
 
 if TYPE_CHECKING:
     import pyarrow
@@ -35,6 +36,9 @@ _TABLES = {
         "kb condition replicate:int64 document page:int64 reader finish tokens_in:int64 tokens_out:int64 "
         "seconds:double confidence:double"
     ),
+    "confidences": (
+        "kb condition replicate:int64 document domain page:int64 confidence:double words:int64 wrong:int64"
+    ),
     "treatments": (
         "kb condition replicate:int64 document page:int64 treatment changed:bool seconds:double tokens_in:int64 "
         "tokens_out:int64 outcome record"
@@ -63,7 +67,7 @@ _TABLES = {
     "page_statistics": " ".join(
         (
             "kb document page:int64 edit_distance:double edit_distance_content:double redundant:int64",
-            *(f"{count}:int64" for count in (*(f"commands_{kind}" for kind in KINDS), *COUNTS)),
+            *(f"{count}:int64" for count in (*(f"commands_{kind}" for kind in KINDS), *COUNTS, *TRUST)),
         )
     ),
     "edits": "kb condition noise knob_value replicate:int64 document page:int64 rule edits:int64",

@@ -20,7 +20,7 @@ from ohr.contracts import (
 from ohr.errors import InputsGone, StageError
 from ohr.spec.model import KnowledgeBase
 from ohr.steps.documents.page_images import in_order
-from ohr.steps.documents.read_pages import as_recognition
+from ohr.steps.documents.read_pages import as_recognition, as_stated
 from ohr.steps.documents.treat import Replies, TreatedPages, treat
 from ohr.store import Store
 from ohr.work.plugin_checks import checked_chunks, storable
@@ -60,7 +60,11 @@ class MakeDocument(Work):
         treatments, earlier = base.text_treatments[: self.stop], base.orders_read
         treated = TreatedPages.of(pages)
         treat(treated, treatments, self.questions, self.seed, base.dosed_as, earlier=earlier)
-        return made_report(ready.outputs[0], treated)
+        report = made_report(ready.outputs[0], treated)
+        if isinstance(base.ocr, RecordedOcr) and (words := base.ocr.words(self.document)):
+            stated = [(page, as_stated(words[page])) for page in sorted(words)]
+            report.values[ready.outputs[0]]["words"] = [[*each] for each in stated if each[1]]
+        return report
 
     def _source(self, ready: Ready, store: Store) -> Sequence[Page]:
         if not isinstance(self.base.ocr, OcrBackend):

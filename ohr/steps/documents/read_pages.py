@@ -6,13 +6,13 @@ from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar
 
-from ohr.contracts import Benchmark, Block, DocumentView, Image, OcrBackend, Recognition, Stage
+from ohr.contracts import Benchmark, Block, DocumentView, Image, OcrBackend, Recognition, Stage, Word
 from ohr.files.lazy import Lazy
 from ohr.isolated import in_order
 from ohr.messages.blame import fault_of
 from ohr.messages.wording import counted
 from ohr.steps.documents.page_images import PageImage, Records
-from ohr.work.plugin_checks import checked_recognition
+from ohr.work.plugin_checks import checked_recognition, storable
 from ohr.work.step import Context, Ready, Report, Work, missing
 
 
@@ -171,7 +171,13 @@ _USUAL = Recognition()
 def _more(read: Recognition) -> dict[str, Any]:
     """Return what is not as usual: most engines know nothing but the text."""
     found = {name: value for name in _FURTHER if (value := getattr(read, name)) != getattr(_USUAL, name)}
-    return found | ({"blocks": [asdict(block) for block in read.blocks]} if read.blocks else {})
+    words = {"words": stated} if (stated := as_stated(read.words)) else {}
+    return found | words | ({"blocks": [asdict(block) for block in read.blocks]} if read.blocks else {})
+
+
+def as_stated(words: Sequence[Word]) -> list[tuple[str, float]]:
+    """Return words with a confidence as they are kept: their boxes are not."""
+    return [(storable(word.text), round(word.confidence, 4)) for word in words if word.confidence is not None]
 
 
 def as_recognition(found: Mapping[str, Any]) -> Recognition:

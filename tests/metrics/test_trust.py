@@ -1,0 +1,89 @@
+"""Words that a reading kept, misread and invented, and how its confidence fits."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ohr.contracts import Word
+from ohr.metrics.trust import COUNTS, INVENTED, confidence_counts, page_trust
+
+PAGE = (
+    "The tenant of Harbor House pays 1,250.50 EUR a month to Anna Berg. The lease of the berth ends on 31 March 2027, "
+    "and a deposit of $500 is due. Interest is 4.5%."
+)
+OTHER = "Vessels shall keep clear of the fairway at night."
+
+
+def counts(text, truth=PAGE, document=(PAGE, OTHER)):
+    return dict(zip(COUNTS, page_trust(text, truth, document), strict=True))
+
+
+CASES = {
+    "as it is": (PAGE, {"words_read": 28, "words_true": 28, "words_kept": 28}),
+    "markup": (f"# {PAGE}".replace("tenant", "**tenant**"), {"words_kept": 28}),
+    "another order": (PAGE[PAGE.index("The lease") :] + " " + PAGE[: PAGE.index("The lease")], {"words_kept": 28}),
+    "misread": (PAGE.replace("tenant", "tcnant").replace("lease", "1ease"), {"words_kept": 26, "words_misread": 2}),
+    "joined": (PAGE.replace("deposit of", "depositof"), {"words_kept": 26, "words_misread": 1}),
+    "split": (PAGE.replace("Interest", "Inter est"), {"words_kept": 27, "words_misread": 2}),
+    "repeated": (f"{PAGE} The lease of the berth ends on 31 March 2027.", {"words_kept": 28, "invented_repeated": 8}),
+    "from elsewhere": (f"{PAGE} {OTHER}", {"words_kept": 28, "invented_elsewhere": 8}),
+    "new": (f"{PAGE} Purple elephants dance under every moon.", {"words_kept": 28, "invented_new": 6}),
+    "one word of another page": (PAGE.replace("due.", "due. Vessels"), {"invented_elsewhere": 1}),
+    "empty": ("", {"words_true": 28, "numbers_true": 5, "amounts_true": 3, "names_true": 3}),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
+def test_a_word_is_kept_misread_or_invented(text, expected):
+    counted = counts(text)
+    fates = ("words_kept", "words_misread", *INVENTED)
+    assert {name: counted[name] for name in expected} == expected
+    assert sum(counted[name] for name in fates) == counted["words_read"]
+    assert not any(counted[name] for name in fates if name not in expected and name != "words_kept")
+
+
+FACTS = {
+    "1,250.50": ("1,260.50", {"numbers_kept": 4, "numbers_new": 1, "amounts_kept": 2}),
+    "1,250.50 ": ("1250.50 ", {"numbers_kept": 4, "amounts_kept": 2}),
+    "EUR": ("euros", {"numbers_kept": 5, "amounts_kept": 2}),
+    "$500": ("$ 500", {"numbers_kept": 5, "amounts_kept": 3}),
+    "4.5%": ("45%", {"numbers_kept": 4, "amounts_kept": 2}),
+    "Anna Berg": ("Anna Bcrg", {"numbers_kept": 5, "names_kept": 2}),
+    "Harbor House": ("HARBOR\nHOUSE", {"names_kept": 3}),
+}
+
+
+@pytest.mark.parametrize(("true", "read", "expected"), [(true, *case) for true, case in FACTS.items()])
+def test_numbers_amounts_and_names_are_kept_as_they_are_written(true, read, expected):
+    counted = counts(PAGE.replace(true, read))
+    assert {name: counted[name] for name in expected} == expected
+
+
+def test_a_chinese_character_is_a_word():
+    counted = counts("租金每月一千二百元由承租人支付。", "租金每月一千三百元由承租人支付。")
+    assert (counted["words_read"], counted["words_kept"]) == (15, 14)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_every_word_has_one_fate(text, truth):
+    counted = counts(text, truth, (truth,))
+    assert sum(counted[name] for name in ("words_kept", "words_misread", *INVENTED)) == counted["words_read"]
+    assert counted["words_kept"] <= counted["words_true"]
+    assert all(counted[f"{name}_kept"] <= counted[f"{name}_true"] for name in ("numbers", "amounts", "names"))
+
+
+def test_words_are_counted_by_the_confidence_of_their_line():
+    stated = [
+        Word("The tenant of Harbor House pays", confidence=0.97),
+        Word("1,260.50", confidence=0.304),
+        Word("EUR"),
+        Word("lea-", confidence=0.9),
+        Word("se", confidence=0.8),
+        Word("$500", confidence=1.0),
+    ]
+    assert confidence_counts(stated, PAGE) == [(0.3, 1, 1), (0.8, 1, 0), (0.97, 5, 0), (1.0, 1, 0)]
+
+
+def test_a_page_without_confidences_counts_nothing():
+    assert confidence_counts([Word("The tenant")], PAGE) == []
+    assert confidence_counts([], PAGE) == []
