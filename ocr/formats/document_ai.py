@@ -102,8 +102,9 @@ def _said(node: _Node, text: str) -> str:
 
 
 def _blocks(page: _Node, text: str) -> Iterator[Block]:
-    parts = next((parts for name in _PARTS if (parts := _list(page, name))), [page])
+    parts = next((parts for name in _PARTS if (parts := _list(page, name))), [page] if "layout" in page else [])
     tables = [(table, _cells(table, text)) for table in _list(page, "tables")]
+    known(parts, ("layout",), "part of a page")
     _refuse_repeats(parts, text)
     taken = {place: number for number, (table, _) in enumerate(tables) for place in _places(table, text)}
     written = set[int]()
