@@ -156,7 +156,7 @@ class Index:
         unnamed: lines that name no document.
         unwritable: names that cannot be written to results.
         stamps: times of change of what was looked at.
-        outlines: what was read of documents, without the texts, by what it depends on.
+        outlines: results without their texts, by document, number of pages and times of change.
     """
 
     whole: dict[Name, list[Piece]] = field(default_factory=lambda: defaultdict(list))

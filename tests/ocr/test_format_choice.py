@@ -204,7 +204,7 @@ def test_the_suite_finds_what_a_format_does_wrong(tmp_path, registry):
     check_ocr_format(lines(), write(tmp_path / "read", {"lease.xml": "<pages><page>Salt</page></pages>"}))
 
     class Sure(lines, kind="sure"):
-        """Gives a confidence of 200 percent, on a page that is not there."""
+        """A confidence of 200 percent, on a page that is not there."""
 
         def words(self, content):
             return {7: (Word("Salt", None, 2.0),)}
