@@ -14,6 +14,7 @@ from ohr.files.json_input import lines, parse_json
 from ohr.files.names import composed, is_writable, printable
 
 from .values import Pages, Unreadable
+from .xml_input import decoded
 
 Item = TypeVar("Item")
 Items = TypeVar("Items")
@@ -72,10 +73,7 @@ def _read(
 def parsed(content: bytes, ending: str) -> Any:
     """Return what a reader gets of a file with an ending, or say what is there in its place."""
     if not is_json(ending):
-        try:
-            return content.decode("utf-8-sig").replace("\r\n", "\n")
-        except UnicodeDecodeError:
-            raise Unreadable("not text in UTF-8") from None
+        return decoded(content).replace("\r\n", "\n")
     try:
         found = parse_json(content)
     except ValueError as error:
@@ -136,6 +134,11 @@ class Piece:
         """How the names of such files end."""
         return self.format.endings[self.rank]
 
+    @property
+    def has_numbers(self) -> bool:
+        """Report whether it says inside which pages of its document it holds."""
+        return self.format.numbers_pages and is_json(self.ending)
+
     def pages(self) -> Pages:
         """Read it.
 
@@ -174,6 +177,7 @@ class Index:
         unnamed: lines that name no document.
         unwritable: names that cannot be written to results.
         stamps: times of change of what was looked at.
+        outlines: results without their texts, by document, number of pages and times of change.
     """
 
     whole: dict[Name, list[Piece]] = field(default_factory=lambda: defaultdict(list))
@@ -181,10 +185,11 @@ class Index:
     unnamed: list[str] = field(default_factory=list)
     unwritable: list[str] = field(default_factory=list)
     stamps: dict[str, int] = field(default_factory=dict)
+    outlines: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     def is_fresh(self) -> bool:
         """Report whether nothing was added or removed since."""
-        return all(map(_is_unchanged, self.stamps.items()))
+        return all(stamp(path) == stamped for path, stamped in self.stamps.items())
 
     @cached_property
     def _by_part(self) -> Mapping[str, set[Name]]:
@@ -330,24 +335,25 @@ def _are_pages(pieces: Sequence[Piece]) -> bool:
 
 
 def _are_documents(pieces: Sequence[Piece]) -> bool:
-    """Report whether numbered files are documents: two of them hold a page of the same number."""
+    """Report whether numbered files are documents: two of them hold a page of the same number, or the first several."""
     seen = set[int]()
-    for piece in pieces:
+    for piece in pieces if pieces[0].has_numbers else pieces[:1]:
         try:
-            numbers = set(piece.pages()) if piece.format.numbers_pages and is_json(piece.ending) else set()
+            numbers = set(piece.pages())
         except Unreadable:
             continue
-        if numbers & seen:
+        if numbers & seen or (len(numbers) > 1 and not piece.has_numbers):
             return True
         seen |= numbers
     return False
 
 
-def _is_unchanged(stamped: tuple[str, int]) -> bool:
+def stamp(path: str) -> int:
+    """Return when a file or folder was changed, 0 where it is gone."""
     try:
-        return os.stat(stamped[0]).st_mtime_ns == stamped[1]  # noqa: PTH116 # thousands of them, for each document
+        return os.stat(path).st_mtime_ns  # noqa: PTH116 # thousands of them, for each document
     except OSError:
-        return False
+        return 0
 
 
 def _holds(name: Name, wanted: Name) -> bool:

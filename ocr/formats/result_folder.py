@@ -1,17 +1,17 @@
 """The results in a folder: the pages of documents, what is wrong with them, and what a program has just written."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ohr.contracts import ABSENT, Block, Document, OcrFormat, Page, Recognition, Word
+from ohr.contracts import ABSENT, Document, OcrFormat, Page, Recognition, Word
 from ohr.files.names import UNWRITABLE
 from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, named
 
-from .find import Ambiguous, Index, Piece, index_of, look, pages_in, shortest_endings
+from .find import Ambiguous, Index, Piece, index_of, look, pages_in, shortest_endings, stamp
 from .markdown import Markdown
 from .values import Pages, Unreadable
 
@@ -44,7 +44,26 @@ def result_of(index: Index, document: str, pages: int) -> Result | None:
         pieces = index.pieces(document)
     except Ambiguous as error:
         return Result(error=str(error))
-    return read(pieces, pages) if pieces else None
+    if not pieces:
+        return None
+    result = read(pieces, pages)
+    index.outlines[_place(pieces, document, pages)] = replace(result, pages=dict.fromkeys(result.pages, ()))
+    return result
+
+
+def _outline_of(index: Index, document: str, pages: int) -> Result | None:
+    """Return a document's result without its texts; files that have not changed since are not read again."""
+    try:
+        outline: Result | None = index.outlines.get(_place(index.pieces(document), document, pages))
+    except Ambiguous:
+        outline = None
+    return outline or result_of(index, document, pages)
+
+
+def _place(pieces: Sequence[Piece], document: str, pages: int) -> tuple[object, ...]:
+    """Identify a reading by what it depends on; the number of pages counts where files are numbered."""
+    numbered = any(piece.number is not None for piece in pieces)
+    return document, pages if numbered else None, *(stamp(str(piece.path)) for piece in pieces)
 
 
 def read(pieces: Sequence[Piece], pages: int | None = None) -> Result:
@@ -54,22 +73,42 @@ def read(pieces: Sequence[Piece], pages: int | None = None) -> Result:
             return Result(pieces[0].pages(), lists_blank=pieces[0].ending not in pieces[0].format.omits_blank)
         except Unreadable as error:
             return Result(error=f"its result is {error}")
-    numbers = [piece.number or 0 for piece in pieces]
-    first = int(min(numbers) > 0 and max(numbers) == (pages or len(pieces)))
-    result = Result()
+    numbers = _numbers(pieces, pages)
+    held, result = dict[int, Pages](), Result()
     for number, piece in zip(numbers, pieces, strict=True):
         try:
-            result.pages[number - first] = _one_page(piece)
+            held[number] = piece.pages()
         except Unreadable as error:
-            result.errors[number - first] = f"its result is {error}"
+            result.errors[number] = f"its result is {error}"
+    if _are_parts(pieces[0], list(held.values())):
+        return _joined(list(held.values()), result.errors, pages or 0)
+    for number, inside in held.items():
+        if len(inside) > 1:
+            several = f"of {len(inside)} pages, although its name has a page's number"
+            result.errors[number] = f"its result is {several}"
+        else:
+            result.pages[number] = next(iter(inside.values()), ())
     return result
 
 
-def _one_page(piece: Piece) -> tuple[Block, ...]:
-    pages = piece.pages()
-    if len(pages) > 1:
-        raise Unreadable(f"of {len(pages)} pages, although its name has a page's number")
-    return next(iter(pages.values()), ())
+def _numbers(pieces: Sequence[Piece], pages: int | None) -> list[int]:
+    """Return the numbers of pages that files have in their names, from 0."""
+    numbers = [piece.number or 0 for piece in pieces]
+    first = int(min(numbers) > 0 and max(numbers) == (pages or len(pieces)))
+    return [number - first for number in numbers]
+
+
+def _are_parts(piece: Piece, held: Sequence[Mapping[int, object]]) -> bool:
+    """Report whether numbered files are parts of a document, as shards of Document AI, whose pages have own numbers."""
+    numbers = [number for inside in held for number in inside]
+    return piece.has_numbers and len(numbers) > len(held) and len(set(numbers)) == len(numbers)
+
+
+def _joined(held: Sequence[Pages], errors: Mapping[int, str], pages: int) -> Result:
+    """Join the parts of a document; pages that none of them has have the first error of one that is broken."""
+    whole = {number: blocks for inside in held for number, blocks in inside.items()}
+    missing = (number for number in range(pages if errors else 0) if number not in whole)
+    return Result(dict(sorted(whole.items())), dict.fromkeys(missing, next(iter(errors.values()), "")))
 
 
 def pages_of(root: Path, format: OcrFormat, document: Document, markup: Markup) -> list[Page]:
@@ -92,10 +131,11 @@ def words_of(root: Path, format: OcrFormat, document: Document) -> dict[int, tup
         return {}
     if not pieces or pieces[0].number is None:
         return pieces[0].words() if pieces else {}
-    numbers = [piece.number or 0 for piece in pieces]
-    first = int(min(numbers) > 0 and max(numbers) == document.pages)
-    by_page = ((number - first, piece.words()) for number, piece in zip(numbers, pieces, strict=True))
-    return {number: next(iter(words.values())) for number, words in by_page if words}
+    held = [piece.words() for piece in pieces]
+    if _are_parts(pieces[0], held):
+        return {number: words for inside in held for number, words in inside.items()}
+    numbered = zip(_numbers(pieces, document.pages), held, strict=True)
+    return {number: next(iter(inside.values())) for number, inside in numbered if inside}
 
 
 def _page(document: str, index: int, result: Result, markup: Markup) -> Page:
@@ -112,10 +152,16 @@ def documents_in(root: Path, format: OcrFormat) -> list[Document]:
     documents, index = [], index_of(root, format)
     for short, pieces in index.documents().items():
         name = short if "/" in short else f"{root.resolve().name}/{short}"
-        result = result_of(index, name, len(pieces)) or Result()
-        last = max((*result.pages, *result.errors), default=0)
-        documents.append(Document(name, name.partition("/")[0], "en", last + 1))
+        documents.append(Document(name, name.partition("/")[0], "en", _last(index, name, pieces) + 1))
     return documents
+
+
+def _last(index: Index, name: str, pieces: Sequence[Piece]) -> int:
+    """Return a document's last page; of pages in files of their own their names say it."""
+    if all(piece.number is not None and not piece.has_numbers for piece in pieces):
+        return max(_numbers(pieces, None))
+    result = _outline_of(index, name, len(pieces)) or Result()
+    return max((*result.pages, *result.errors), default=0)
 
 
 def faults_of(root: Path, format: OcrFormat, documents: Sequence[Document]) -> Iterator[Fault]:
@@ -125,7 +171,7 @@ def faults_of(root: Path, format: OcrFormat, documents: Sequence[Document]) -> I
     yield from (Fault("line", "that names no document, left out", f"{base}/{name}") for name in index.unnamed)
     readers = defaultdict(list)
     for document in documents:
-        result = result_of(index, document.name, document.pages)
+        result = _outline_of(index, document.name, document.pages)
         yield from _faults(document, result, base)
         yield from _word_faults(root, format, document, base)
         for piece in _pieces(index, root.resolve(), document.name):

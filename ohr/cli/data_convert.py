@@ -43,10 +43,10 @@ def convert(
     reader = _reader(source, target, format, markup)
     shown: str = reader.format.kind
     documents = _documents(kind, root) if kind else reader.documents()
-    warnings = reader.notes(documents)
     about = f"data convert {source.resolve()} --format {shown} --markup {markup} --benchmark {kind} --root {root}"
     with filled(target, "OUT", {"command": about}, force=force):
         written, failed = _converted(reader, documents, target)
+    warnings = reader.notes(documents)  # of files that were just read
     pages, whole = sum(written), sum(count > 0 for count in written)
     if as_json:
         counts = {"format": shown, "documents": whole, "pages": pages, "failed": len(failed)}

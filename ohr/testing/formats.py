@@ -1,7 +1,7 @@
 """Conformance of OCR formats."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +57,17 @@ def _check_files(format: OcrFormat, folder: Path) -> None:
             pages: Any = format.pages(content)
             _check_pages(format, pages, path.name)
             require(format, bool(pages), f"{path.name} gave no page")
+            _check_words(format, format.words(content), {*pages}, path.name)
             require(format, format.pages(content) == pages, f"{path.name} must give the same pages each time")
             require(format, format.fits(content) is True, f"{path.name} must fit it")
             if path.suffix == ".jsonl":
                 require(format, bool(format.document_of(content)), f"a line of {path.name} must name its document")
+
+
+def _check_words(format: OcrFormat, words: Any, pages: Set[int], what: str) -> None:
+    require(format, {*words} <= pages, f"words of {what} must be on its pages")
+    sure = all(word.text and 0 <= (word.confidence or 0) <= 1 for found in words.values() for word in found)
+    require(format, sure, f"words of {what} must have a text and a confidence in [0, 1]")
 
 
 def _check_pages(format: OcrFormat, pages: Any, what: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from ohr.contracts import Document
+from ohr.contracts import Document, Word
 from ohr.errors import PluginError, SpecError
 from ohr.ocr.precomputed import Precomputed
 from ohr.registry import Registry
@@ -14,7 +14,7 @@ from ohr.spec.read import make_ocr
 from ohr.testing import check_ocr_format
 
 RECORDINGS = Path(__file__).parent / "recordings"
-KNOWN = "azure, docling, markdown, marker, mineru, mistral, ohrbench, olmocr, paddleocr"
+KNOWN = ", ".join(Registry().names("ocr_format"))
 BLOCK = {"label": "text", "text": "Salt", "prov": [{"page_no": 1}]}
 DOCLING = {"body": {"children": [{"$ref": "#/texts/0"}]}, "texts": [BLOCK]}
 MARKER = {"children": [{"id": "/page/0/Page/9", "children": [{"block_type": "Text", "html": "<p>Salt</p>"}]}]}
@@ -24,6 +24,18 @@ BLOCKS = [{"type": "text", "text": "Salt", "page_idx": 0}]
 MISTRAL = {"pages": [{"index": 0, "markdown": "Salt"}]}
 PADDLE = {"page_index": None, "parsing_res_list": [{"block_label": "text", "block_content": "Salt"}]}
 AZURE = {"analyzeResult": {"content": "Salt", "pages": [{"pageNumber": 1, "lines": [{"content": "Salt"}]}]}}
+HOCR = "<html><body><div class='ocr_page' title='bbox 0 0 9 9'><p class='ocr_par'>Salt</p></div></body></html>"
+ALTO = (
+    "<alto><Layout><Page><PrintSpace><TextBlock><TextLine><String CONTENT='Salt'/></TextLine></TextBlock></PrintSpace>"
+)
+ALTO += "</Page></Layout></alto>"
+PAGE = "<PcGts><Page><TextRegion><TextEquiv><Unicode>Salt</Unicode></TextEquiv></TextRegion></Page></PcGts>"
+TEXTRACT = {"Blocks": [{"BlockType": "PAGE", "Id": "p"}, {"BlockType": "LINE", "Id": "l", "Text": "Salt"}]}
+ANCHOR = {"textAnchor": {"textSegments": [{"endIndex": "4"}]}}
+DOCUMENT_AI = {"text": "Salt", "pages": [{"pageNumber": 1, "layout": ANCHOR, "blocks": [{"layout": ANCHOR}]}]}
+REGIONS = {"layout_dets": [{"category_type": "text_block", "text": "Salt", "order": 1}]}
+OMNIDOCBENCH = {**REGIONS, "page_info": {"image_path": "images/lease_page_001.png"}, "extra": {}}
+BROWSER = "<!DOCTYPE html><html><body><p>An ocr_page is a class.</p></body></html>"
 
 
 def write(root: Path, files: dict[str, object]) -> Path:
@@ -50,6 +62,17 @@ def write(root: Path, files: dict[str, object]) -> Path:
         ({"lease.json": {"result": {"layoutParsingResults": [{"markdown": {"text": "Salt"}}]}}}, "paddleocr"),
         ({"lease.json": AZURE}, "azure"),
         ({"lease.json": MISTRAL}, "mistral"),
+        ({"lease.hocr": HOCR, "lease.txt": "Salt"}, "hocr"),
+        ({"lease.html": HOCR, "help.html": BROWSER}, "hocr"),
+        ({"lease.xml": HOCR}, "hocr"),
+        ({"alto/lease.xml": ALTO, "mets.xml": "<mets/>"}, "alto"),
+        ({"page/lease.xml": PAGE, "mets.xml": "<mets/>"}, "page_xml"),
+        ({"lease.json": TEXTRACT}, "textract"),
+        ({"lease.json": [TEXTRACT, {"Blocks": [{"BlockType": "LINE", "Id": "l2", "Text": "Salt"}]}]}, "textract"),
+        ({"lease.json": DOCUMENT_AI}, "document_ai"),
+        ({"lease.json": {"documentLayout": {"blocks": [{"textBlock": {"text": "Salt"}}]}}}, "document_ai"),
+        ({"lease.json": [OMNIDOCBENCH]}, "omnidocbench"),
+        ({"all.jsonl": json.dumps(OMNIDOCBENCH)}, "omnidocbench"),
         ({"lease.md": "Salt", "lease_meta.json": {"page_stats": []}}, "markdown"),
         ({"lease.txt": "Salt"}, "markdown"),
     ],
@@ -99,6 +122,7 @@ def test_a_stray_file_among_many_does_not_decide(tmp_path):
         ({"a.json": '"Salt"'}, "a.json is not as expected: only a text in JSON"),
         ({"a.json": {"busy": 1}, "b.jsonl": ""}, "a.json fits none of them, b.jsonl is empty"),
         ({"a.md": "<!DOCTYPE html><html>"}, "a.md fits none of them"),
+        ({"a.html": BROWSER, "b.xml": "<mets/>"}, "a.html fits none of them, b.xml fits none of them"),
     ],
 )
 def test_a_folder_that_fits_no_format_is_refused_with_what_it_has(tmp_path, files, seen):
@@ -128,13 +152,13 @@ def test_links_in_a_circle_and_files_too_large_are_named(tmp_path):
 
 
 def test_an_unknown_format_is_refused_with_the_nearest(tmp_path):
-    with pytest.raises(SpecError, match=r"Choose one of: azure, .*\. Did you mean 'docling'\? \(got 'doclin'\)$"):
+    with pytest.raises(SpecError, match=r"Choose one of: alto, .*\. Did you mean 'docling'\? \(got 'doclin'\)$"):
         make_ocr({"kind": "precomputed", "root": str(tmp_path), "format": "doclin"}, "study.yaml")
 
 
 # --- formats of others ------------------------------------------------------------------------------------
 
-HOCR = '''
+LINES = '''
 import xml.etree.ElementTree as tree
 
 from ohr.contracts import Block, OcrFormat
@@ -157,7 +181,7 @@ class Lines(OcrFormat, kind="lines"):
 @pytest.fixture
 def registry(tmp_path):
     (tmp_path / "plugin").mkdir()
-    (tmp_path / "plugin" / "lines.py").write_text(HOCR)
+    (tmp_path / "plugin" / "lines.py").write_text(LINES)
     return Registry((tmp_path / "plugin" / "lines.py",), trusted=True)
 
 
@@ -171,13 +195,24 @@ def test_a_format_of_a_plugin_file_is_named_or_shown(tmp_path, registry):
         (broken,) = engine.recorded(Document("law/will", "law", "en", 1))
         assert broken.error.startswith("its result is not as expected (ParseError: ")
         assert engine.identity()["code"]
-    with pytest.raises(ValidationError, match="Choose one of: azure"):
+    with pytest.raises(ValidationError, match="Choose one of: alto"):
         Precomputed(root=root, format="lines")
 
 
 def test_the_suite_finds_what_a_format_does_wrong(tmp_path, registry):
     lines = registry.load("ocr_format", "lines")
     check_ocr_format(lines(), write(tmp_path / "read", {"lease.xml": "<pages><page>Salt</page></pages>"}))
+
+    class Sure(lines, kind="sure"):
+        """A confidence of 200 percent, on a page that is not there."""
+
+        def words(self, content):
+            return {7: (Word("Salt", None, 2.0),)}
+
+    with pytest.raises(
+        AssertionError, match=r"(?s)must be on its pages.*must have a text and a confidence in \[0, 1\]"
+    ):
+        check_ocr_format(Sure(), tmp_path / "read")
     with pytest.raises(AssertionError, match=r"^ocr_format lines: no file in .* has one of its endings$"):
         check_ocr_format(lines(), write(tmp_path / "other", {"lease.json": PAGES}))
 

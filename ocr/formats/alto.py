@@ -1,0 +1,140 @@
+"""ALTO: pages as XML with a string for each word (versions 1 to 4 of the Library of Congress, and that of CCS)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from ohr.contracts import Block, BlockKind, OcrFormat, Word
+
+from .values import Pages
+from .xml_input import (
+    box_of,
+    children,
+    document,
+    in_order,
+    page_keys,
+    refuse_without_text,
+    stated_confidence,
+    text_kind,
+)
+
+_AREAS: Mapping[str, BlockKind] = {"TopMargin": "header", "BottomMargin": "footer"}
+_ZONES: Mapping[str, BlockKind] = {
+    "RunningTitleZone": "header",
+    "NumberingZone": "page_number",
+    "QuireMarksZone": "footer",
+}
+"""Labels of SegmOnto, which eScriptorium writes."""
+
+
+class Alto(OcrFormat, kind="alto"):
+    """ALTO of Tesseract, ABBYY, kraken, eScriptorium, Transkribus and libraries."""
+
+    endings = (".alto.xml", "_alto.xml", ".alto", ".xml")
+    ignored = ("mets.xml", "metadata.xml")
+
+    def pages(self, content: Any) -> Pages:
+        """Read a document, a block for each text block; a word that a line's end parts is written whole."""
+        root = _root(content)
+        kinds = _kinds(root)
+        return {number: _Page(root, page).read(kinds) for number, page in _pages(root)}
+
+    def words(self, content: Any) -> dict[int, tuple[Word, ...]]:
+        """Return the strings of each page that have a `WC`; boxes are known where a file measures in pixels."""
+        root = _root(content)
+        in_pixels = (root.findtext(".//MeasurementUnit") or "pixel").strip() == "pixel"
+        return {number: tuple(_words(_Page(root, page), in_pixels)) for number, page in _pages(root)}
+
+    def fits(self, content: Any) -> bool:
+        """Report whether it is an ALTO file, with text or without."""
+        return document(content, "alto", "ALTO").find("Layout") is not None
+
+
+def _root(content: Any) -> Element:
+    root = document(content, "alto", "ALTO")
+    refuse_without_text(root, "TextLine", ("String",))
+    return root
+
+
+def _pages(root: Element) -> Iterator[tuple[int, Element]]:
+    pages = list(root.iter("Page"))
+    return zip(page_keys([page.get("PHYSICAL_IMG_NR") for page in pages]), pages, strict=True)
+
+
+def _kinds(root: Element) -> Mapping[str, BlockKind]:
+    """Return the kinds of blocks by the ids of the tags that they refer to."""
+    tags = (tag for group in root.iter("Tags") for tag in group)
+    return {tag.get("ID", ""): text_kind(tag.get("LABEL"), _ZONES) for tag in tags}
+
+
+class _Page:
+    """A page with its blocks in reading order."""
+
+    def __init__(self, root: Element, page: Element) -> None:
+        references = (reference.get("REF", "") for group in root.iter("ReadingOrder") for reference in group.iter())
+        self._places: dict[str, float] = {}
+        for place, reference in enumerate(references):
+            self._places.setdefault(reference, place)
+        self._has_spaces = next(page.iter("SP"), None) is not None
+        self._whole: str | None = None
+        areas = sorted(
+            page, key=lambda area: ("TopMargin", "", "BottomMargin").index(area.tag if area.tag in _AREAS else "")
+        )
+        self.blocks = [(area.tag, block) for area in areas for block in self._sorted(list(area.iter("TextBlock")))]
+
+    def _sorted(self, blocks: Sequence[Element]) -> Sequence[Element]:
+        if not self._places:
+            return blocks
+        for block in blocks:  # a reading order may list lines only
+            places = [self._places[id] for part in block.iter() if (id := part.get("ID")) in self._places]
+            if places and (id := block.get("ID")):
+                self._places[id] = min(places)
+        return in_order(blocks, self._places)
+
+    def read(self, kinds: Mapping[str, BlockKind]) -> tuple[Block, ...]:
+        found = []
+        for area, block in self.blocks:
+            tagged = [kinds[tag] for tag in (block.get("TAGREFS") or "").split() if tag in kinds]
+            kind = next((each for each in tagged if each != "text"), _AREAS.get(area, "text"))
+            lines = filter(None, map(self._line, children(block, "TextLine")))
+            if text := "\n".join(lines):
+                found.append(Block(kind, text))
+        return tuple(found)
+
+    def _line(self, line: Element) -> str:
+        """Write a line; where a file has spaces, what has none between it is one word."""
+        pieces, is_whole = list[str](), False
+        for part in line:
+            if part.tag == "String":
+                text, is_whole = self._string(part)
+                pieces.append(text if self._has_spaces or not text else f" {text}")
+            elif part.tag == "SP":
+                pieces.append(" ")
+            elif part.tag == "HYP" and not is_whole:
+                pieces.append(part.get("CONTENT", "-").replace("\N{SOFT HYPHEN}", "-"))
+        return " ".join("".join(pieces).split())
+
+    def _string(self, string: Element) -> tuple[str, bool]:
+        """Return a string's text, of a parted word all at its first part, and whether it is such a word."""
+        text, whole, part = string.get("CONTENT", ""), string.get("SUBS_CONTENT"), string.get("SUBS_TYPE")
+        if part == "HypPart1" and whole:
+            self._whole = whole
+            return whole, True
+        if part == "HypPart2" and whole and whole == self._whole:
+            self._whole = None
+            return "", False
+        return text, False
+
+
+def _words(page: _Page, in_pixels: bool) -> Iterator[Word]:
+    for _, block in page.blocks:
+        for string in block.iter("String"):
+            text, stated = string.get("CONTENT", "").strip(), string.get("WC")
+            if text and stated is not None:
+                yield Word(text, _box(string) if in_pixels else None, stated_confidence(stated))
+
+
+def _box(string: Element) -> tuple[float, float, float, float] | None:
+    start = box_of([(string.get("HPOS"), string.get("VPOS"))])
+    size = box_of([(string.get("WIDTH"), string.get("HEIGHT"))])
+    return (start[0], start[1], start[0] + size[0], start[1] + size[1]) if start and size else None
