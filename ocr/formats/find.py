@@ -20,11 +20,11 @@ def ending_of(format: OcrFormat, name: str) -> tuple[int, str] | None:
     """Return which of a format's endings a file has, and its name without it; None for any other file."""
     if name.endswith(format.ignored):
         return None
-    for place, ending in enumerate(format.endings):
+    for ending in sorted(format.endings, key=len, reverse=True):
         if name == ending.lstrip("_"):
-            return place, ""
+            return format.endings.index(ending), ""
         if name.endswith(ending):
-            return place, name[: -len(ending)]
+            return format.endings.index(ending), name[: -len(ending)]
     return None
 
 
@@ -44,7 +44,9 @@ def pages_in(format: OcrFormat, ending: str, content: bytes, line: int | None = 
         Unreadable: it is not as the system writes it.
     """
     try:
-        found = format.pages(parsed(content if line is None else content.split(b"\n")[line - 1], ending))
+        is_text = ending.endswith(".jsonl") and not format.lists_documents
+        content = content if line is None else content.split(b"\n")[line - 1]
+        found = format.pages(parsed(content, "" if is_text else ending))
         pages = {number: tuple(blocks) for number, blocks in found.items()}
     except ValueError as error:
         raise Unreadable(str(error)) from None
@@ -278,7 +280,7 @@ def folders_in(root: Path, stamps: dict[str, int] | None = None) -> Iterator[tup
 
 def _add(index: Index, piece: Piece, folders: Name, stem: str, home: str) -> None:
     """Add a file; one that has no name of its own is named after its folder, `home` where that is the searched one."""
-    if piece.ending.endswith(".jsonl"):
+    if piece.ending.endswith(".jsonl") and piece.format.lists_documents:
         index.stamps[str(piece.path)] = piece.path.stat().st_mtime_ns
         for line, source in sources(piece.format, piece.path.read_bytes()):
             found = replace(piece, line=line)

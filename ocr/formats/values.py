@@ -1,5 +1,6 @@
 """Common parts of the readers: pages, labels of blocks, and careful access to JSON that others wrote."""
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -67,6 +68,18 @@ def confidence(value: object, of: float = 1.0) -> float:
     return value / of
 
 
+def box(points: Any) -> tuple[float, float, float, float] | None:
+    """Return the (left, top, right, bottom) of a polygon: x and y in turn, or pairs of them; None for anything else."""
+    flat = (
+        [n for point in points for n in (point if isinstance(point, list) else [point])]
+        if isinstance(points, list)
+        else []
+    )
+    if len(flat) < 4 or len(flat) % 2 or not all(type(n) in (int, float) and math.isfinite(n) for n in flat):
+        return None
+    return min(flat[::2]), min(flat[1::2]), max(flat[::2]), max(flat[1::2])
+
+
 def without_gaps(pages: Pages) -> Pages:
     """Add blank pages between those that are there: some files list blocks only, and a blank page has none."""
     return {number: pages.get(number, ()) for number in range(max(pages, default=-1) + 1)}
@@ -97,12 +110,12 @@ def picture(path: object) -> Block:
 
 
 _LABELS: Mapping[BlockKind, str] = {
-    "heading": "title doc_title paragraph_title section_header",
+    "heading": "title sub_title doc_title paragraph_title section_header field_heading",
     "list": "list list_item list_group index",
     "code": "code algorithm",
     "table": "table table_of_contents",
     "formula": "formula display_formula equation equation_interline interline_equation",
-    "caption": "caption figure_caption table_caption figure_title table_title chart_title",
+    "caption": "caption figure_caption image_caption table_caption figure_title table_title chart_title",
     "footnote": "footnote page_footnote vision_footnote",
     "image": "image picture figure chart",
     "header": "header page_header header_image",

@@ -14,7 +14,7 @@ from ohr.spec.read import make_ocr
 from ohr.testing import check_ocr_format
 
 RECORDINGS = Path(__file__).parent / "recordings"
-KNOWN = "azure, docling, markdown, marker, mineru, mistral, ohrbench, olmocr, paddleocr"
+KNOWN = ", ".join(sorted(Registry().names("ocr_format")))
 BLOCK = {"label": "text", "text": "Salt", "prov": [{"page_no": 1}]}
 DOCLING = {"body": {"children": [{"$ref": "#/texts/0"}]}, "texts": [BLOCK]}
 MARKER = {"children": [{"id": "/page/0/Page/9", "children": [{"block_type": "Text", "html": "<p>Salt</p>"}]}]}
