@@ -24,10 +24,10 @@ class DotsOcr(OcrFormat, kind="dots_ocr"):
         return read_markdown(content) if isinstance(content, str) else _read(content)
 
     def fits(self, content: Any) -> bool:
-        """Report whether it is a list of blocks with a category and a box."""
-        cells = sequence(content, "the file")
-        cells = [cell for each in cells for cell in each.get("full_layout_info", [each])]
-        return bool(cells) and all({"bbox", "category"} <= cell.keys() for cell in cells) and bool(_read(content))
+        """Report whether it is a list of blocks with a box and one of the model's categories."""
+        cells = [cell for each in sequence(content, "the file") for cell in each.get("full_layout_info", [each])]
+        known = [cell for cell in cells if kind_of(cell["category"]) != "text" or cell["category"] == "Text"]
+        return bool(known) and all("bbox" in cell for cell in cells)
 
 
 def _read(content: Any) -> Pages:

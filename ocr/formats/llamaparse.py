@@ -17,6 +17,8 @@ from .markdown import read as read_markdown
 from .values import Pages, Unreadable, kind_of, known, mapping, page_number, picture, sequence, string, table
 
 _PARTS = ("items", "markdown", "text")
+_WHOLE = ("markdown", "markdown_full", "text", "text_full")
+"""Keys of all pages in one text."""
 _FURNITURE: Sequence[tuple[BlockKind, tuple[str, str]]] = (
     ("header", ("pageHeaderMarkdown", "header")),
     ("footer", ("pageFooterMarkdown", "footer")),
@@ -41,9 +43,8 @@ class LlamaParse(OcrFormat, kind="llamaparse"):
         if isinstance(content, str):
             return False
         data = _result(content)
-        is_job = "job_metadata" in data or isinstance(data.get("job"), dict)
-        pages = [] if is_job else [page for page in _listed(data).values() if {"md", "items"} & page.keys()]
-        return bool(is_job or pages) and bool(_read(content))
+        is_job = {"job", "job_metadata"} & data.keys() and {"pages", *_PARTS, *_WHOLE} & data.keys()
+        return bool(is_job) or any({"md", "items"} & page.keys() for page in _listed(data).values())
 
 
 def _markdown(text: str) -> Pages:
@@ -79,9 +80,10 @@ def _listed(data: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
 
 def _read(content: Any) -> Pages:
     data = _result(content)
-    for part in ("markdown", "text"):  # a reply with all pages in one text
-        if isinstance(data.get(part), str) and "job_metadata" in data:
-            return _markdown(data[part])
+    if "pages" not in data and not any(isinstance(data.get(part), dict) for part in _PARTS):
+        for key in _WHOLE:
+            if isinstance(data.get(key), str):
+                return _markdown(data[key])
     listed = {number: page for number, page in _listed(data).items() if page.get("success") is not False}
     known([*listed.values()], {"items", "md", "markdown", "text"}, "page")
     items = [mapping(item, "an item") for page in listed.values() for item in sequence(page.get("items"), "items")]

@@ -82,9 +82,9 @@ class MinerU(OcrFormat, kind="mineru"):
         }
 
     def fits(self, content: Any) -> bool:
-        """Report whether it can be read, and its blocks have a type, unlike pages of OHRBench's layout."""
-        blocks = content if isinstance(content, list) else ()
-        return all(isinstance(block, list) or "type" in block for block in blocks) and bool(_read(content))
+        """Report whether it can be read, and its blocks have a type and a page, unlike those of other systems."""
+        blocks = [block for block in content if not isinstance(block, list)] if isinstance(content, list) else []
+        return all("type" in block and "page_idx" in block for block in blocks) and bool(_read(content))
 
 
 def _read(found: Any) -> Pages:

@@ -48,19 +48,27 @@ class Unstructured(OcrFormat, kind="unstructured"):
         return _read(content)
 
     def fits(self, content: Any) -> bool:
-        """Report whether these are elements: a type and what identifies or describes the element."""
+        """Report whether these are elements: a type, a text, and what identifies or describes each."""
         elements = _elements(content)
-        return all("type" in each and {"element_id", "metadata"} & each.keys() for each in elements) and bool(
-            _read(content)
+        return bool(elements) and all(
+            "type" in each and {"text", "checked"} & each.keys() and {"element_id", "metadata"} & each.keys()
+            for each in elements
         )
 
 
 def _elements(content: Any) -> list[Mapping[str, Any]]:
     """Return the elements of a file: of JSON, of lines of JSON, or the one of a line."""
     if isinstance(content, str):
-        content = [parse_json(line.encode()) for _, line in lines(content)]
+        content = [_parsed(number, line) for number, line in lines(content)]
     found = [content] if isinstance(content, dict) and "type" in content else sequence(content, "the file")
     return [mapping(each, "an element") for each in found]
+
+
+def _parsed(number: int, line: str) -> Any:
+    try:
+        return parse_json(line.encode())
+    except ValueError as error:
+        raise Unreadable(f"not readable as JSON in line {number} ({error})") from None
 
 
 def _read(content: Any) -> Pages:

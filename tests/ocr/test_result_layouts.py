@@ -326,8 +326,8 @@ def test_the_files_of_a_document_are_found(tmp_path, files, format, texts):
 
 
 SAMPLES = {
-    "llamaparse": [FIRST, [FIRST], FIRST["pages"], SECOND],
-    "unstructured": [ELEMENTS, [chunk(*ELEMENTS)]],
+    "llamaparse": [FIRST, [FIRST], FIRST["pages"], SECOND, {"job": {"id": "1"}, "markdown_full": "a"}],
+    "unstructured": [ELEMENTS, [chunk(*ELEMENTS)], [*ELEMENTS, {"type": "CheckBox", "checked": True, "metadata": {}}]],
     "dots_ocr": [DOTS],
     "mineru": [[{"type": "text", "text": "Salt", "page_idx": 0}], {"pdf_info": [{"page_idx": 0, "para_blocks": []}]}],
     "marker": [{"children": [{"id": "/page/0/Page/9", "children": [{"block_type": "Text", "html": "<p>Salt</p>"}]}]}],
@@ -340,7 +340,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("system", SAMPLES)
-def test_no_other_format_claims_a_file(system):
+def test_no_other_format_claims_a_file(system, caplog):
     for sample in SAMPLES[system]:
         claimed = []
         for name, format in FORMATS.items():
@@ -349,6 +349,7 @@ def test_no_other_format_claims_a_file(system):
             except Exception:
                 continue
         assert claimed == [system]
+    assert not caplog.text  # what a format that it is not would leave out
 
 
 @pytest.mark.parametrize(
@@ -382,6 +383,35 @@ def test_another_version_of_a_layout_is_refused_with_its_reason(system, content,
     with pytest.raises(Unreadable) as caught:
         parse(system, content)
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "Document", "metadata": {}, "page_content": "a"}],  # of LangChain
+        [{"type": "text", "text": "a"}],  # of a chat
+        [{"bbox": [1, 2, 3, 4], "category": "person", "score": 0.9}],  # of a detector
+        {"job": {"id": "1", "status": "FAILED"}},
+        {"pages": [{"page_number": 1, "text": "a"}]},
+        [{"page": 1, "text": "a"}],
+    ],
+)
+def test_what_looks_like_a_result_is_none(content):
+    for format in FORMATS.values():
+        try:
+            assert not format.fits(content)
+        except Exception:  # as content of another system may raise anything
+            continue
+
+
+def test_a_broken_line_of_elements_is_named():
+    with pytest.raises(Unreadable, match=r"^not readable as JSON in line 2 \("):
+        parse("unstructured", f"{json.dumps(ELEMENTS[0])}\n{{", "lease.jsonl")
+
+
+def test_a_damaged_result_shows_its_format(tmp_path):
+    damaged = [element("Text", "a", filename="a.pdf"), element("Text", "b", filename="b.pdf")]
+    assert read(tmp_path, {"lease.json": damaged}) == ("unstructured", [""])
 
 
 def test_a_chunk_that_unpacks_without_end_is_refused():
