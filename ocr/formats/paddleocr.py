@@ -1,4 +1,7 @@
-"""PaddleOCR: `save_to_json` of PP-StructureV3 and PaddleOCR-VL, one file a page, and replies of PaddleX's server."""
+"""PaddleOCR: `save_to_json` of PP-StructureV3 and PaddleOCR-VL, one file a page, and replies of PaddleX's server.
+
+Jobs of its service (PaddleOCR-VL 1.5) end in JSON Lines: on each line a reply with the next page or pages.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +18,7 @@ from .values import (
     box,
     confidence,
     formula,
+    json_lines,
     known,
     mapping,
     page_number,
@@ -28,25 +32,40 @@ _KINDS: Mapping[str, BlockKind] = {**LABELS, "seal": "image", "number": "page_nu
 
 _ABOUT = ("layout_bbox", "layout", "sub_label", "block_bbox", "block_label", "block_id", "block_order", "bbox", "label")
 """Keys that hold no text."""
-_PICTURE = re.compile(r"(?:\s*<(?:/?div|img)\b[^<>]*>)*\s*", re.IGNORECASE)
-"""Content of PaddleOCR-VL's blocks that are a picture and no text."""
+_DIV = re.compile(r"\A\s*<div\b[^<>]*>(.*)</div>\s*\Z", re.DOTALL | re.IGNORECASE)
+_IMG = re.compile(r"<img\b[^<>]*>", re.IGNORECASE)
 
 
 class PaddleOcr(OcrFormat, kind="paddleocr"):
     """Pages of PP-StructureV3, PaddleOCR-VL and PaddleX, or their Markdown."""
 
     version = 3
-    endings = ("_res.json", ".json", ".md")
+    endings = ("_res.json", ".json", ".jsonl", ".md")
+    lists_documents = False
     numbers_pages = False  # of an image, the number is null
 
     def pages(self, content: Any) -> Pages:
-        """Read a document's JSON or Markdown."""
+        """Read a document's JSON, lines of it, or its Markdown."""
+        content = _joined(content)
         return read_markdown(content) if isinstance(content, str) else _read(content)
 
     def words(self, content: Any) -> Mapping[int, Sequence[Word]]:
         """Return the lines of each page, which have one score each; PaddleOCR-VL has none."""
+        content = _joined(content)
         results = {} if isinstance(content, str) else _results(content)
         return {number: tuple(_scored(page)) for number, page in results.items()}
+
+
+def _joined(content: Any) -> Any:
+    """Return the replies on the lines of a text as one; any other content is as it was."""
+    if not isinstance(content, str) or not content.lstrip().startswith('{"'):
+        return content
+    replies = [mapping(mapping(line, "a line").get("result"), "the result") for line in json_lines(content)]
+    return {
+        key: [page for reply in replies for page in sequence(reply.get(key), key)]
+        for key in ("layoutParsingResults", "ocrResults")
+        if any(key in reply for reply in replies)
+    }
 
 
 def _results(content: Any) -> dict[int, Mapping[str, Any]]:
@@ -119,7 +138,8 @@ def _blocks(data: Mapping[str, Any]) -> Iterator[Block]:
     for block in blocks:
         label, content = _labeled(block)
         text = string(content, "a block's content")
-        text = "" if _PICTURE.fullmatch(text) else text
+        text = wrapped[1].strip() if (wrapped := _DIV.match(text)) else text  # centered, in PaddleOCR-VL
+        text = text if "<table" in text else _IMG.sub("", text).strip("\n")
         match _KINDS.get(label, "text"):
             case "table":
                 yield Block("table", table(text))
@@ -129,6 +149,7 @@ def _blocks(data: Mapping[str, Any]) -> Iterator[Block]:
                 yield picture(None)
                 yield Block("description", text)  # what was read on a seal or in a chart
             case "heading":
-                yield Block("heading", text.lstrip("# "), 1 if label == "doc_title" else 2)
+                level = len(text) - len(text.lstrip("#"))
+                yield Block("heading", text.lstrip("# "), level or (1 if label == "doc_title" else 2))
             case kind:
                 yield Block(kind, text)

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ohr.contracts import Block, BlockKind, OcrFormat
-from ohr.files.json_input import lines, parse_json
+from ohr.files.json_input import parse_json
 from ohr.messages.wording import named
 
 from .values import (
     Pages,
     Unreadable,
     formula,
+    json_lines,
     kind_of,
     known,
     mapping,
@@ -58,17 +59,9 @@ class Unstructured(OcrFormat, kind="unstructured"):
 
 def _elements(content: Any) -> list[Mapping[str, Any]]:
     """Return the elements of a file: of JSON, of lines of JSON, or the one of a line."""
-    if isinstance(content, str):
-        content = [_parsed(number, line) for number, line in lines(content)]
+    content = json_lines(content) if isinstance(content, str) else content
     found = [content] if isinstance(content, dict) and "type" in content else sequence(content, "the file")
     return [mapping(each, "an element") for each in found]
-
-
-def _parsed(number: int, line: str) -> Any:
-    try:
-        return parse_json(line.encode())
-    except ValueError as error:
-        raise Unreadable(f"not readable as JSON in line {number} ({error})") from None
 
 
 def _read(content: Any) -> Pages:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ohr.contracts import Block, BlockKind
 from ohr.files import MOST_PAGES
-from ohr.files.json_input import whole_number
+from ohr.files.json_input import lines, parse_json, whole_number
 from ohr.messages.wording import named
 
 Pages = dict[int, tuple[Block, ...]]
@@ -44,6 +44,17 @@ def string(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise Unreadable(f"not as expected: {what} is not text")
     return value
+
+
+def json_lines(text: str) -> list[Any]:
+    """Return the JSON values of a text's lines."""
+    values = []
+    for number, line in lines(text):
+        try:
+            values.append(parse_json(line.encode()))
+        except ValueError as error:
+            raise Unreadable(f"not readable as JSON in line {number} ({error})") from None
+    return values
 
 
 def known(items: Sequence[Mapping[str, Any]], keys: Collection[str], what: str) -> None:

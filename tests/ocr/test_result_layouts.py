@@ -232,8 +232,23 @@ DOTS = [dot("Page-header", "Gull Times"), dot("Section-header", "## Rent"), dot(
         ),
         (
             "paddleocr",
-            {"parsing_res_list": [{"block_label": "header_image", "block_content": '<div><img src="a.png"/></div>\n'}]},
-            {0: (Block("header", ""),)},
+            {
+                "parsing_res_list": [
+                    {"block_label": "header_image", "block_content": '<div><img src="a.png"/></div>\n'},
+                    {"block_label": "image", "block_content": '<div style="x"><img src="a.png" />\n\nGULL\n\n</div>\n'},
+                    {"block_label": "paragraph_title", "block_content": "### Rent"},
+                    {"block_label": "table", "block_content": f'<div style="x">{HTML}</div>'},
+                ]
+            },
+            {
+                0: (
+                    Block("header", ""),
+                    Block("image", "![]()"),
+                    Block("description", "GULL"),
+                    Block("heading", "Rent", 3),
+                    Block("table", HTML),
+                )
+            },
         ),
     ],
 )
@@ -276,6 +291,16 @@ def test_a_page_of_deepseek_ocr_that_has_its_text_in_its_labels_is_not_blank():
     }
 
 
+def test_lines_of_replies_of_paddleocr_are_one_document():
+    pages = [{"prunedResult": {"parsing_res_list": [{"block_label": "text", "block_content": text}]}} for text in "ab"]
+    replies = [{"errorCode": 0, "result": {"layoutParsingResults": [page]}} for page in pages]
+    text = "\n\n".join(map(json.dumps, replies))
+    assert parse("paddleocr", text, "lease.jsonl") == {0: (Block("text", "a"),), 1: (Block("text", "b"),)}
+    assert FORMATS["paddleocr"].words(text) == {0: (), 1: ()}
+    with pytest.raises(Unreadable, match=r"^not readable as JSON in line 3 \("):
+        parse("paddleocr", text[:-1], "lease.jsonl")
+
+
 def test_lines_of_elements_are_one_document():
     text = "\n".join(map(json.dumps, ELEMENTS))
     for name in ("lease.jsonl", "lease.ndjson"):
@@ -305,6 +330,11 @@ def read(root, files, document="lease", pages=1):
             },
             "dots_ocr",
             ["a", "b"],
+        ),
+        (
+            {"lease.jsonl": json.dumps({"result": {"ocrResults": [{"prunedResult": {"rec_texts": ["a"]}}]}})},
+            "paddleocr",
+            ["a"],
         ),
         ({"lease_page_0.md": "a", "lease_page_0_nohf.md": "b"}, "markdown", ["a"]),
         ({"lease_nohf.md": "b"}, "markdown", ["b"]),
