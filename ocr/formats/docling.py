@@ -21,7 +21,7 @@ _WHOLE = ("picture", "chart", "table", "document_index", "inline")
 class Docling(OcrFormat, kind="docling"):
     """A document of docling, or its Markdown."""
 
-    version = 2
+    version = 3
     endings = (".json", ".md")
 
     def pages(self, content: Any) -> Pages:
@@ -32,6 +32,10 @@ class Docling(OcrFormat, kind="docling"):
 def _read(found: Any) -> Pages:
     """Read a document in its reading order, page headers and footers last."""
     data = mapping(found, "the file")
+    if isinstance(reply := data.get("document"), dict):  # of docling-serve, which has what it was asked for
+        if not isinstance(reply.get("json_content"), dict) and isinstance(text := reply.get("md_content"), str):
+            return read_markdown(text)
+        data = mapping(reply.get("json_content"), "json_content")
     if "body" not in data:
         raise Unreadable("not a DoclingDocument: it has no `body`")
     pages: dict[int, list[Block]] = defaultdict(list)

@@ -24,11 +24,11 @@ def ending_of(format: OcrFormat, name: str) -> tuple[int, str] | None:
     """Return which of a format's endings a file has, and its name without it; None for any other file."""
     if name.endswith(format.ignored):
         return None
-    for place, ending in enumerate(format.endings):
+    for ending in sorted(format.endings, key=len, reverse=True):
         if name == ending.lstrip("_"):
-            return place, ""
+            return format.endings.index(ending), ""
         if name.endswith(ending):
-            return place, name[: -len(ending)]
+            return format.endings.index(ending), name[: -len(ending)]
     return None
 
 
@@ -47,7 +47,7 @@ def pages_in(format: OcrFormat, ending: str, content: bytes, line: int | None = 
     Raises:
         Unreadable: it is not as the system writes it.
     """
-    pages = _read(format.pages, ending, content, line)
+    pages = _read(format, format.pages, ending, content, line)
     if not pages and ending not in format.omits_blank:
         raise Unreadable("without pages")
     return pages
@@ -55,14 +55,20 @@ def pages_in(format: OcrFormat, ending: str, content: bytes, line: int | None = 
 
 def words_in(format: OcrFormat, ending: str, content: bytes, line: int | None = None) -> dict[int, tuple[Word, ...]]:
     """Read the words of a file that have a confidence, as `pages_in` reads its pages."""
-    return _read(format.words, ending, content, line)
+    return _read(format, format.words, ending, content, line)
 
 
 def _read(
-    method: Callable[[Any], Mapping[int, Sequence[Item]]], ending: str, content: bytes, line: int | None
+    format: OcrFormat,
+    method: Callable[[Any], Mapping[int, Sequence[Item]]],
+    ending: str,
+    content: bytes,
+    line: int | None,
 ) -> dict[int, tuple[Item, ...]]:
     try:
-        found = method(parsed(content if line is None else content.split(b"\n")[line - 1], ending))
+        is_text = ending.endswith(".jsonl") and not format.lists_documents
+        content = content if line is None else content.split(b"\n")[line - 1]
+        found = method(parsed(content, "" if is_text else ending))
         return {number: tuple(items) for number, items in found.items()}
     except ValueError as error:
         raise Unreadable(str(error)) from None
@@ -304,7 +310,7 @@ def folders_in(root: Path, stamps: dict[str, int] | None = None) -> Iterator[tup
 
 def _add(index: Index, piece: Piece, folders: Name, stem: str, home: str) -> None:
     """Add a file; one that has no name of its own is named after its folder, `home` where that is the searched one."""
-    if piece.ending.endswith(".jsonl"):
+    if piece.ending.endswith(".jsonl") and piece.format.lists_documents:
         index.stamps[str(piece.path)] = piece.path.stat().st_mtime_ns
         for line, source in sources(piece.format, piece.path.read_bytes()):
             found = replace(piece, line=line)

@@ -15,7 +15,7 @@ from typing import Any
 from ohr.contracts import Block, OcrFormat
 from ohr.files import MOST_PAGES
 
-from .values import Pages, Unreadable, page_number
+from .values import LABELS, Pages, Unreadable, page_number
 
 _MARKER = re.compile(r"^\{(\d{1,6})\}-{48}[ \t]*$", re.MULTILINE)
 _PAGE = re.compile(
@@ -26,12 +26,14 @@ _PAGE = re.compile(
 _END = re.compile(r"^-{3} end of page=(\d{1,6}) -{3}[ \t]*$", re.MULTILINE)
 _END_FROM_1 = re.compile(r"^-{3} end of page\.page_number=(\d{1,6}) -{3}[ \t]*$", re.MULTILINE)
 _RULE = re.compile(r"\n\n-----[ \t]*(?:\n|\Z)")
-_BREAK = re.compile(r"(?:<<<\s*)?\f|<!--\s*page[ _-]?break\s*-->|<-{3}\s*page split\s*-{3}>", re.IGNORECASE)
+SPLIT = r"<-{3}\s*page split\s*-{3}>"
+"""Regular expression of DeepSeek-OCR's separator."""
+_BREAK = re.compile(rf"(?:<<<\s*)?\f|<!--\s*page[ _-]?break\s*-->|{SPLIT}", re.IGNORECASE)
 _MISSING = re.compile(r"\s*\[MISSING_PAGE_(?:POST|EMPTY|FAIL)(?::\d+)?\]\s*")
 _PAGE_OF_A_BROWSER = re.compile(r"\s*<!doctype html|\s*<html[\s>](?!\s*<body>\s*<table)", re.IGNORECASE)
-_PLACE = re.compile(
-    r"<\|ref\|>[^<\n]{0,200}<\|/ref\|>\s*<\|det\|>[^<]{0,2000}<\|/det\|>[ \t]*\n?|<\|grounding\|>|<｜end▁of▁sentence｜>"
-)
+MARK = re.compile(r"<\|ref\|>([^<\n]{0,200})<\|/ref\|>\s*<\|det\|>[^<]{0,2000}(?:<\|/det\|>|<?\Z)[ \t]*\n?")
+"""A label of DeepSeek-OCR with its coordinates; a reply that was cut may end in them."""
+_TOKENS = re.compile(r"<\|grounding\|>|<｜end▁of▁sentence｜>")
 _NOTE = "primary_language|is_rotation_valid|rotation_correction|is_table|is_diagram"
 _NOTES = re.compile(rf"\A\s*---\n(?:(?:{_NOTE}):[^\n]*\n)+---[ \t]*(?:\n|\Z)")
 
@@ -39,8 +41,8 @@ _NOTES = re.compile(rf"\A\s*---\n(?:(?:{_NOTE}):[^\n]*\n)+---[ \t]*(?:\n|\Z)")
 class Markdown(OcrFormat, kind="markdown"):
     """Markdown or plain text of any program, with page breaks or one file a page."""
 
-    version = 3
-    endings = (".md", ".mmd", ".markdown", ".txt")
+    version = 4
+    endings = (".md", ".mmd", ".markdown", ".txt", "_nohf.md", "_det.mmd", "_ori.mmd")
     is_general = True
 
     def pages(self, content: Any) -> Pages:
@@ -56,7 +58,7 @@ def read(text: str) -> Pages:
     """Read a file; without marks it is one page."""
     if _PAGE_OF_A_BROWSER.match(text):
         raise Unreadable("an HTML page in place of Markdown")
-    parts = _numbered(text) or dict(enumerate(_parted(text)))
+    parts = _numbered(text) or dict(enumerate(parted(text)))
     return {number: page(part) for number, part in parts.items() if not _MISSING.fullmatch(part)}
 
 
@@ -91,7 +93,7 @@ def _behind(text: str, marks: Mapping[int, re.Match[str]]) -> dict[int, str]:
     return pages
 
 
-def _parted(text: str) -> list[str]:
+def parted(text: str) -> list[str]:
     """Return the pages between marks without numbers."""
     pieces = _BREAK.split(text)
     if len(pieces) == 1 and (rules := _RULE.split(text))[-1].strip() == "":  # each page ends with one, the last, too
@@ -103,7 +105,14 @@ def _parted(text: str) -> list[str]:
     return pieces
 
 
+def without_marks(text: str) -> str:
+    """Remove DeepSeek-OCR's marks; asked for lines and not for Markdown, it writes the text in place of the labels."""
+    plain = _TOKENS.sub("", MARK.sub("", text))
+    labels = [] if plain.strip() else MARK.findall(text)
+    return "\n".join(label for label in labels if label not in LABELS and label != "text") if labels else plain
+
+
 def page(text: str) -> tuple[Block, ...]:
     """Return a page's Markdown as one block."""
-    text = _NOTES.sub("", _PLACE.sub("", text))
+    text = _NOTES.sub("", without_marks(text))
     return (Block("text", text.strip("\n")),) if text.strip() else ()

@@ -1,4 +1,7 @@
-"""Marker's JSON: a tree of documents, pages and blocks with HTML (marker-pdf 1.x and 2.0)."""
+"""Marker's JSON: a tree of documents, pages and blocks with HTML (marker-pdf 1.x and 2.0).
+
+Its chunks are a flat list of blocks; replies of its service have the tree under `json`, or `chunks`.
+"""
 
 import html
 import re
@@ -34,11 +37,25 @@ class Marker(OcrFormat, kind="marker"):
 
 def _read(found: Any) -> Pages:
     """Read the tree; a page's number is in its `id`."""
-    pages = sequence(mapping(found, "the file").get("children"), "the pages")
-    if not pages and "children" not in found:
+    data = mapping(found, "the file")
+    data = next((data[key] for key in ("json", "chunks") if isinstance(data.get(key), dict)), data)
+    if "page_info" in data and "children" not in data:
+        return _chunks(data)
+    pages = sequence(data.get("children"), "the pages")
+    if not pages and "children" not in data:
         raise Unreadable("not Marker's: it has no `children`")
     known([leaf for page in pages for leaf in _leaves(page)], ("html",), "block")
     return {_number(page, place): tuple(_blocks(page)) for place, page in enumerate(pages)}
+
+
+def _chunks(data: Mapping[str, Any]) -> Pages:
+    """Read a flat list; a block's `page` is no number of a page in marker-pdf 1.8, the one in its `id` is."""
+    blocks = [mapping(block, "a block") for block in sequence(data.get("blocks"), "the blocks")]
+    known(blocks, ("html",), "block")
+    pages: dict[int, list[Block]] = {page_number(number): [] for number in mapping(data["page_info"], "page_info")}
+    for block in blocks:
+        pages.setdefault(_number(block, 0), []).extend(_blocks({**block, "children": None}))
+    return {number: tuple(listed) for number, listed in pages.items()}
 
 
 def _number(page: Any, place: int) -> int:
@@ -66,7 +83,8 @@ def _is_referred(child: Any, parent: Mapping[str, Any]) -> bool:
 def _leaves(block: Any) -> Iterator[Mapping[str, Any]]:
     data = mapping(block, "a block")
     children = sequence(data.get("children"), "a block's children")
-    yield from (leaf for child in children for leaf in _leaves(child)) if children else [data]
+    # the letters of a line have no HTML of their own
+    yield from (leaf for child in children for leaf in _leaves(child)) if children and not data.get("html") else [data]
 
 
 def _own(kind: str, text: str) -> Iterator[Block]:

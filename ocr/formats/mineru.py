@@ -8,10 +8,10 @@ mineru 4.0.12; older keys from the project's documentation.
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ohr.contracts import Block, BlockKind, OcrFormat
+from ohr.contracts import Block, BlockKind, OcrFormat, Word
 from ohr.messages.wording import counted, named
 
 from . import values
@@ -19,6 +19,8 @@ from .values import (
     LABELS,
     Pages,
     Unreadable,
+    box,
+    confidence,
     formula,
     known,
     mapping,
@@ -32,6 +34,7 @@ from .values import (
 _log = logging.getLogger(__name__)
 _KINDS: Mapping[str, BlockKind] = {**LABELS, "discarded": "footer", "abandon": "footer", "ref_text": "list"}
 _FIGURES = ("table", "image", "chart", "code", "algorithm")
+_TEXTS = frozenset({"text", "paragraph", *_KINDS})
 _STYLES = {
     "bold": ("**", "**"),
     "italic": ("*", "*"),
@@ -68,10 +71,20 @@ class MinerU(OcrFormat, kind="mineru"):
         """Read any of the files."""
         return _read(content)
 
+    def words(self, content: Any) -> Mapping[int, Sequence[Word]]:
+        """Return the lines and parts of lines that have a score, as only the middle file of the pipeline has them."""
+        pages = content.get("pdf_info", content.get("pages")) if isinstance(content, dict) else ()
+        return {
+            page_number(page.get("page_idx")): tuple(
+                word for key in ("para_blocks", "blocks", "discarded_blocks") for word in _scored(page.get(key))
+            )
+            for page in (mapping(page, "a page") for page in pages or ())
+        }
+
     def fits(self, content: Any) -> bool:
-        """Report whether it can be read, and its blocks have a type, unlike pages of OHRBench's layout."""
-        blocks = content if isinstance(content, list) else ()
-        return all(isinstance(block, list) or "type" in block for block in blocks) and bool(_read(content))
+        """Report whether it can be read, and its blocks have a type and a page, unlike those of other systems."""
+        blocks = [block for block in content if not isinstance(block, list)] if isinstance(content, list) else []
+        return all("type" in block and "page_idx" in block for block in blocks) and bool(_read(content))
 
 
 def _read(found: Any) -> Pages:
@@ -91,20 +104,36 @@ def _read(found: Any) -> Pages:
     raise Unreadable("not MinerU's: it has no blocks and no pages")
 
 
+def _scored(blocks: Any) -> Iterator[Word]:
+    """List spans with a score; that of a whole block is of its kind."""
+    for each in sequence(blocks, "blocks"):
+        block = mapping(each, "a block")
+        yield from _scored(block.get("blocks"))
+        for line in sequence(block.get("lines"), "lines"):
+            for part in sequence(mapping(line, "a line").get("spans"), "the spans"):
+                span = mapping(part, "a span")
+                if span.get("score") is not None and isinstance(span.get("content"), str) and span["content"]:
+                    yield Word(span["content"], box(span.get("bbox")), confidence(span["score"]))
+
+
 def _check(blocks: list[Any]) -> None:
-    """Refuse blocks of which hardly any has a known key, figures and all others apart; warn of a few that have none."""
+    """Refuse blocks of which hardly any has a known key, figures and texts apart; warn of what is left out.
+
+    Left out are blocks of a new type without such a key, and a few of a known one.
+    """
     kinds: dict[str, list[dict[str, None]]] = defaultdict(list)
     for each in blocks:
         block = mapping(each, "a block")
         inside = block.get("content")
         keys = (*(key for key in block if key != "content"), *inside) if isinstance(inside, dict) else tuple(block)
         kind = values.string(block.get("type"), "a block's type")
-        kinds[kind if kind in _FIGURES else "text"].append(
+        kinds["text" if kind in _TEXTS and kind not in _FIGURES else kind].append(
             dict.fromkeys("text" if key in _HOLDERS or key.endswith("_content") else key for key in keys)
         )
+    lacking = {kind for kind, listed in kinds.items() if not any("text" in keys for keys in listed)}
     for kind, found in kinds.items():
-        lacking = not any("text" in keys for keys in found)
-        if lacking and len(found) < _ODD * len(blocks):
+        is_new = kind not in _FIGURES and kind != "text"
+        if kind in lacking and len(lacking) < len(kinds) and (is_new or len(found) <= _ODD * len(blocks)):
             names = named(sorted({key for keys in found for key in keys}))
             _log.warning(
                 "%s without a key that is known, left out: it has %s", counted(len(found), f"{kind} block"), names

@@ -1,12 +1,13 @@
 """Common parts of the readers: pages, labels of blocks, and careful access to JSON that others wrote."""
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ohr.contracts import Block, BlockKind
 from ohr.files import MOST_PAGES
-from ohr.files.json_input import whole_number
+from ohr.files.json_input import lines, parse_json, whole_number
 from ohr.messages.wording import named
 
 Pages = dict[int, tuple[Block, ...]]
@@ -45,6 +46,17 @@ def string(value: object, what: str) -> str:
     return value
 
 
+def json_lines(text: str) -> list[Any]:
+    """Return the JSON values of a text's lines."""
+    values = []
+    for number, line in lines(text):
+        try:
+            values.append(parse_json(line.encode()))
+        except ValueError as error:
+            raise Unreadable(f"not readable as JSON in line {number} ({error})") from None
+    return values
+
+
 def known(items: Sequence[Mapping[str, Any]], keys: Collection[str], what: str) -> None:
     """Refuse items of which none has a key that this reader knows: they would read as blank pages."""
     if items and not any(key in item for item in items for key in keys):
@@ -65,6 +77,18 @@ def confidence(value: object, of: float = 1.0) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= of:
         raise Unreadable(f"with a confidence that is no number from 0 to {of:g}: {str(value)[:20]}")
     return value / of
+
+
+def box(points: Any) -> tuple[float, float, float, float] | None:
+    """Return the (left, top, right, bottom) of a polygon: x and y in turn, or pairs of them; None for anything else."""
+    flat = (
+        [n for point in points for n in (point if isinstance(point, list) else [point])]
+        if isinstance(points, list)
+        else []
+    )
+    if len(flat) < 4 or len(flat) % 2 or not all(type(n) in (int, float) and math.isfinite(n) for n in flat):
+        return None
+    return min(flat[::2]), min(flat[1::2]), max(flat[::2]), max(flat[1::2])
 
 
 def without_gaps(pages: Pages) -> Pages:
@@ -97,12 +121,12 @@ def picture(path: object) -> Block:
 
 
 _LABELS: Mapping[BlockKind, str] = {
-    "heading": "title doc_title paragraph_title section_header",
+    "heading": "title sub_title doc_title paragraph_title section_header field_heading",
     "list": "list list_item list_group index",
     "code": "code algorithm",
     "table": "table table_of_contents",
     "formula": "formula display_formula equation equation_interline interline_equation",
-    "caption": "caption figure_caption table_caption figure_title table_title chart_title",
+    "caption": "caption figure_caption image_caption table_caption figure_title table_title chart_title",
     "footnote": "footnote page_footnote vision_footnote",
     "image": "image picture figure chart",
     "header": "header page_header header_image",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from ohr.contracts import Block, BlockKind
 from ohr.files.prompts import read_prompt_file
 
-from ..formats.values import formula, kind_of
+from ..formats.dots_ocr import blocks as blocks_of_dots
 from ..prompts import read_prompt_text
 
 _PRESETS = "ohr.ocr.servers.presets"
@@ -117,8 +117,8 @@ def dots(text: str) -> Reply:
         problem = "" if entries else "not a list of blocks"
     except (ValueError, RecursionError):
         entries, problem = [*_whole_objects(text)], "the JSON is broken"
-    blocks = [_block(entry) for entry in entries if isinstance(entry, dict)]
-    kept = tuple(block for block in blocks if block.text.strip())
+    found = blocks_of_dots(entry for entry in entries if isinstance(entry, dict))
+    kept = tuple(block for block in found if block.text.strip())
     return Reply(kept or ((Block("text", text.strip()),) if problem else ()), problem)
 
 
@@ -128,16 +128,6 @@ def _whole_objects(text: str) -> Iterator[Any]:
             yield json.loads(match[0])
         except ValueError:
             continue
-
-
-def _block(entry: Mapping[str, Any]) -> Block:
-    kind, text = kind_of(entry.get("category")), entry.get("text")
-    words = text if isinstance(text, str) else ""
-    if kind == "image":
-        return Block("image", "![]()")
-    if kind == "heading":
-        return Block("heading", words.lstrip("# "), len(words) - len(words.lstrip("#")))
-    return Block(kind, formula(words) if kind == "formula" else words)
 
 
 READERS: Mapping[str, Callable[[str], Reply]] = {

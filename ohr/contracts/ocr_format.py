@@ -12,7 +12,7 @@ class OcrFormat(Stage):
     """Reads the files that an OCR system writes.
 
     A file that ends in `.json` is given as its JSON value, one that ends in `.jsonl` line by line, each a document, and
-    any other as its text.
+    any other as its text. Of several endings that a name has, the longest counts.
     """
 
     family = "ocr_format"
@@ -22,6 +22,8 @@ class OcrFormat(Stage):
     """Ends of the names of files that are no results."""
     omits_blank: ClassVar[tuple[str, ...]] = ()
     """Those endings whose files do not list pages without text."""
+    lists_documents: ClassVar[bool] = True
+    """Whether each line of a `.jsonl` file is a document; else the file is given as its text."""
     numbers_pages: ClassVar[bool] = True
     """Whether JSON says which page of its document it holds."""
     is_general: ClassVar[bool] = False

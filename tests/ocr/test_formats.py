@@ -362,6 +362,12 @@ def test_a_block_of_an_unknown_kind_does_not_cost_its_document(caplog):
     assert "1 algorithm block without a key that is known, left out: it has algorithm_body" in caplog.text
     with pytest.raises(Unreadable):
         parse("mineru", [*blocks[:1], odd])
+    caplog.clear()
+    new = {"type": "sidebar", "words": "x", "page_idx": 0}
+    assert texts(parse("mineru", [blocks[0], new, new])) == {0: "Line 0."}
+    assert "2 sidebar blocks without a key that is known, left out: it has" in caplog.text
+    with pytest.raises(Unreadable):
+        parse("mineru", [new])
 
 
 def test_the_layout_of_ohrbench():
