@@ -23,7 +23,9 @@ class FasterPaddle(OcrBackend, kind="faster_paddle"):
 
     extra: ClassVar[str | None] = "faster_paddle"
     packages: ClassVar[tuple[str, ...]] = ("faster-paddle",)
-    size: Annotated[Literal["tiny", "small"], Field(description="The model: tiny takes a quarter of the time.")] = "tiny"
+    size: Annotated[Literal["tiny", "small"], Field(description="The model: tiny takes a quarter of the time.")] = (
+        "tiny"
+    )
     min_confidence: Annotated[float, Field(ge=0, le=1, description="Lines below this score are dropped.")] = 0.5
     threads: Annotated[int, execution("Threads of one engine.", ge=1)] = 1
 
