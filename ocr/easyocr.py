@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import mean
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from ohr.errors import PluginError
 from ohr.models.model_files import check_device, content_digest, model_resources
 from ohr.models.resident import resident
 
-from .reading_order import Line, in_reading_order
+from .reading_order import Line, as_read
 
 _DETECTOR = "craft_mlt_25k.pth"
 _RECOGNISERS = {"en": "english_g2.pth", "ch_sim": "zh_sim_g2.pth", "ja": "japanese_g2.pth", "ko": "korean_g2.pth"}
@@ -33,6 +32,7 @@ class EasyOcr(OcrBackend, kind="easyocr"):
     The engine returns lines without an order: they are sorted into columns, which white gaps separate, top to bottom.
     """
 
+    version: ClassVar[int] = 2  # the confidence has four digits
     extra: ClassVar[str | None] = "easyocr"
     packages: ClassVar[tuple[str, ...]] = ("easyocr", "torch", "torchvision", "opencv-python", "opencv-python-headless")
     languages: Annotated[
@@ -124,9 +124,4 @@ def _read(reader: Any, image: Image, least: float) -> Recognition:
     except Exception as error:  # torch, OpenCV and the engine's own code raise many kinds
         return Recognition("", f"{type(error).__name__}: {error}")
     lines = [Line.around(*line) for line in found if line[2] >= least and line[1].strip()]
-    lines = in_reading_order(lines, image.shape[1])
-    return Recognition(
-        "\n".join(line.text for line in lines),
-        words=tuple(line.word() for line in lines),
-        confidence=mean(line.score for line in lines) if lines else None,
-    )
+    return as_read(lines, image.shape[1])

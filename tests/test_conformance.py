@@ -6,6 +6,7 @@ import sysconfig
 from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
+from shutil import which
 from threading import Thread
 from typing import Any
 
@@ -45,8 +46,10 @@ MARKS = {
     "pp_structure": [pytest.mark.acceptance],
     "llama_cpp": [pytest.mark.acceptance],
     "dewarp": [pytest.mark.acceptance],
+    "gocr": [pytest.mark.skipif(which("gocr") is None, reason="no program gocr")],
+    "ocrad": [pytest.mark.skipif(which("ocrad") is None, reason="no program ocrad")],
 }
-"""Plugins that load a real model."""
+"""Plugins that load a real model, or need a program of the system."""
 
 COUNTS_EMPTY_PAGES = {"reference"}
 """Chunkers of a published protocol, to which an empty page is a chunk."""

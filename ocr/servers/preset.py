@@ -24,7 +24,7 @@ class Preset(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     text: Annotated[str, Field(description="What the model is asked, beside the image.")] = ""
     prompt: Annotated[str, Field(description="Name of a prompt of ohr, in place of `text`.")] = ""
-    system: Annotated[str, Field(description="A message before it.")] = ""
+    system: Annotated[str | None, Field(description="A message before it; null for one without words.")] = ""
     image_first: Annotated[bool, Field(description="Put the image before the text.")] = True
     longest_side: Annotated[int | None, Field(gt=0, description="Pixels; a larger image is made smaller.")] = None
     max_pixels: Annotated[int | None, Field(gt=783, description="A larger image is made smaller.")] = None

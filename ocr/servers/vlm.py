@@ -108,8 +108,8 @@ class Vlm(ChatServer, StructuredOcr, kind="vlm"):
             {"type": "text", "text": preset.words},
         ]
         messages: list[dict[str, Any]] = [{"role": "user", "content": content if preset.image_first else content[::-1]}]
-        if preset.system:
-            messages.insert(0, {"role": "system", "content": preset.system})
+        if preset.system != "":
+            messages.insert(0, {"role": "system", "content": preset.system or ""})
         sampling = {"temperature": temperature, **({"top_p": preset.top_p} if preset.top_p else {})}
         lengths: dict[str, Any] = {preset.length_field: preset.max_tokens}
         request = {"model": self.model, "messages": messages, **lengths, **sampling}

@@ -7,6 +7,7 @@ import pytest
 
 from ohr.errors import PluginError
 from ohr.ocr import tesseract
+from ohr.ocr.faster_paddle import FasterPaddle
 from ohr.ocr.rapidocr import RapidOcr, parts
 from ohr.ocr.tesseract import Tesseract
 from ohr.testing import odd_images
@@ -22,14 +23,33 @@ def sheet(*lines):
     return page
 
 
-@pytest.mark.parametrize("engine", [Tesseract(), RapidOcr()], ids=["tesseract", "rapidocr"])
+ENGINES = {
+    "tesseract": Tesseract(),
+    "rapidocr": RapidOcr(),
+    "tiny": FasterPaddle(),
+    "small": FasterPaddle(size="small"),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 def test_a_typeset_line_is_read_and_nothing_printed(engine, capfd):
     (read,) = engine.recognise([sheet("Rent of 1250 francs is due in May")])
     assert " ".join(read.text.split()) == "Rent of 1250 francs is due in May"
     assert capfd.readouterr() == ("", "")  # the output of `--json` must stay JSON
 
 
-@pytest.mark.parametrize("engine", [Tesseract(), RapidOcr()], ids=["tesseract", "rapidocr"])
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+def test_words_or_lines_have_their_places_and_a_confidence_each(engine):
+    (read,) = engine.recognise([sheet("Rent of 1250 francs", "is due in May")])
+    assert " ".join(word.text for word in read.words) == "Rent of 1250 francs is due in May"
+    assert all(0.5 < word.confidence <= 1 for word in read.words) and 0.5 < read.confidence <= 1
+    (left, top, right, bottom), below = read.words[0].box, read.words[-1].box
+    assert 0 <= left < right <= 800 and 0 <= top < bottom < 140 < below[1]
+    (blank,) = engine.recognise([np.full((400, 400, 3), 255, dtype=np.uint8)])
+    assert (blank.words, blank.confidence) == ((), None)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 def test_lines_are_read_from_top_to_bottom(engine):
     lines = ["First line of text", "Second line of it", "Third line at last"]
     (read,) = engine.recognise([sheet(*lines)])
@@ -43,7 +63,12 @@ def test_a_missing_language_pack_is_reported_before_any_work(tmp_path):
 
 @pytest.mark.parametrize(
     ("engine", "reads_chinese"),
-    [(Tesseract(), False), (Tesseract(languages=("eng", "chi_sim")), True), (RapidOcr(), True)],
+    [
+        (Tesseract(), False),
+        (Tesseract(languages=("eng", "chi_sim")), True),
+        (RapidOcr(), True),
+        (FasterPaddle(), True),
+    ],
 )
 def test_an_engine_reads_the_languages_of_its_packs(engine, reads_chinese):
     assert [engine.reads(language) for language in ("en", "zh", "fr")] == [True, reads_chinese, False]
@@ -55,8 +80,9 @@ def test_a_strip_of_an_image_is_not_blown_up():
     assert perf_counter() - began < 20  # it took a minute
 
 
-def test_a_line_below_the_least_confidence_is_dropped():
-    assert RapidOcr(min_confidence=1.0).recognise([sheet("The quick brown fox")])[0].text == ""
+@pytest.mark.parametrize("engine", [RapidOcr(min_confidence=1.0), FasterPaddle(min_confidence=1.0)])
+def test_a_line_below_the_least_confidence_is_dropped(engine):
+    assert engine.recognise([sheet("The quick brown fox")])[0].text == ""
 
 
 @pytest.mark.parametrize("engine", [Tesseract(), pytest.param(RapidOcr(), marks=pytest.mark.acceptance)])
@@ -92,11 +118,12 @@ def test_a_page_of_a_usual_shape_is_one_part():
     assert len(parts(np.zeros((1, 60, 3), dtype=np.uint8))) == 1
 
 
-def test_each_line_of_a_long_page_is_read_at_its_place():
+@pytest.mark.parametrize("engine", [RapidOcr(), FasterPaddle()], ids=["rapidocr", "faster_paddle"])
+def test_each_line_of_a_long_page_is_read_at_its_place(engine):
     line = np.full((300, 460, 3), 255, dtype=np.uint8)
     drawn = typeset("Salt herring")[:, :440]
     line[20 : 20 + drawn.shape[0], : drawn.shape[1]] = drawn[:280]
-    (read,) = RapidOcr().recognise([np.concatenate([line] * 7)])
+    (read,) = engine.recognise([np.concatenate([line] * 7)])
     assert read.text.count("Salt herring") == 7
     tops = [word.box[1] for word in read.words]
     assert max(tops) > 1_800

@@ -43,6 +43,16 @@ def test_image_noise_travels_through_mineru_s_client(server):
     assert LINE not in engine.written(blurred)
 
 
+def test_mineru25_pro_is_asked_as_its_model_card_says(server):
+    server.model = model = "opendatalab/MinerU2.5-Pro-2605-1.2B"
+    (read,) = MineruVlm(base_url=server.url, model=model).recognise([np.vstack([typeset(LINE)] * 3)])
+    assert read.error is None and {body["model"] for body in server.asked} == {model}
+    texts = [
+        part["text"] for body in server.asked for part in body["messages"][-1]["content"] if part["type"] == "text"
+    ]
+    assert sorted(texts) == ["\nLayout Detection:", *["\nTable Recognition:"], *["\nText Recognition:"] * 2]
+
+
 def test_a_server_that_is_not_there_fails_each_page(server):
     engine = MineruVlm(base_url="http://127.0.0.1:9")
     found = list(engine.recognise([typeset(LINE)] * 2))

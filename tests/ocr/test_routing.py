@@ -145,6 +145,14 @@ def test_the_best_engine_is_found_page_by_page(tmp_path):
     assert failed[0].error.startswith("precomputed 1: ")
 
 
+@pytest.mark.parametrize("router", [FirstOf, BestOf, Gate])
+def test_the_words_of_the_chosen_part_stay(router):
+    part = {"kind": "tesseract"}
+    (read,) = router(parts=[part, {**part, "psm": 6}]).recognise([typeset(WORDS)])
+    assert [word.text for word in read.words] == WORDS.split()
+    assert all(0.5 < word.confidence <= 1 for word in read.words)
+
+
 def test_a_gate_leaves_out_what_is_read_badly(tmp_path):
     engine = Gate(
         parts=[recorded(tmp_path, "a page that is read well enough by its rule", "~~", "")], rule={"words": 5}

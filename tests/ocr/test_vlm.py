@@ -2,11 +2,14 @@
 
 import json
 import threading
+from base64 import b64decode
+from io import BytesIO
 from time import sleep
 
 import cv2
 import numpy as np
 import pytest
+from PIL import Image
 
 from ohr.errors import OhrError, PluginError
 from ohr.models.resident import holding
@@ -72,6 +75,24 @@ def test_what_is_sent_is_as_the_preset_says(server):
     assert body["skip_special_tokens"] is False and body["messages"][0]["content"][1]["text"].startswith(
         "<|grounding|>"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "system", "words", "tokens", "sides"),
+    [
+        ("hunyuan_ocr", [""], "提取文档图片中正文的所有信息用markdown格式表示", 16384, (2000, 1000)),
+        ("dolphin", [], "Read text in the image.", 4096, (1600, 800)),
+    ],
+)
+def test_published_requests_are_sent_as_their_authors_do(server, name, system, words, tokens, sides):
+    server.faults = [lambda handler, _: handler.chat("| Rent |")]
+    _, text = one(server, np.full((2000, 1000, 3), 255, np.uint8), preset=name)
+    (body,) = server.asked
+    assert [message["content"] for message in body["messages"][:-1]] == system
+    image, asked = body["messages"][-1]["content"]
+    assert asked["text"].startswith(words) and (body["max_tokens"], body["temperature"]) == (tokens, 0)
+    assert Image.open(BytesIO(b64decode(image["image_url"]["url"].partition(",")[2]))).size == sides[::-1]
+    assert text == "| Rent |"
 
 
 def test_olmocr_asks_again_without_front_matter_and_turns_the_page(server):
