@@ -9,7 +9,7 @@ from ohr.contracts import Image, NoisyImage
 
 from .distortion import Distortion, clouds, opencv, unit
 
-Path = NDArray[np.float64]
+_Path = NDArray[np.float64]
 """Points along a stroke of the pen, (points, 2): x and y."""
 
 _STAMPS = 8  # at severity 1
@@ -46,13 +46,13 @@ def _press(page: Image, rng: np.random.Generator, share: float) -> None:
     uneven = np.clip(0.82 + 0.22 * clouds(rng, rubber.shape, 9) + 0.2 * clouds(rng, rubber.shape, 150), 0, 1)
     matrix = cv2.getRotationMatrix2D((_SIDE / 2, _SIDE / 2), turn, side / _SIDE)
     matrix[:, 2] += (side - _SIDE) / 2
-    pressed = cv2.warpAffine((rubber * uneven * share).astype(np.uint8), matrix, (side, side), flags=cv2.INTER_AREA)
+    pressed = cv2.warpAffine((rubber * uneven * share).astype(np.uint8), matrix, (side, side), flags=cv2.INTER_LINEAR)
     left, top = np.rint(middle - side / 2).astype(int)
-    inked(page, pressed, ink, int(left), int(top))
+    _ink(page, pressed, ink, int(left), int(top))
 
 
-def inked(page: Image, mask: Image, ink: tuple[int, int, int], left: int = 0, top: int = 0) -> None:
-    """Lay transparent ink on a page, in place, where a mask that lies at (left, top) is not 0."""
+def _ink(page: Image, mask: Image, ink: tuple[int, int, int], left: int = 0, top: int = 0) -> None:
+    """Lay transparent ink on a page, in place, where a mask, whose corner is at (left, top), is not 0."""
     cv2 = opencv()
     part = page[max(0, top) : top + mask.shape[0], max(0, left) : left + mask.shape[1]]
     seen = mask[max(0, -top) :, max(0, -left) :][: part.shape[0], : part.shape[1]]
@@ -127,11 +127,11 @@ class Handwriting(Distortion, kind="handwriting"):
             points = np.rint(16 * path[: max(0, left)]).astype(np.int32)
             left -= len(path)
             cv2.polylines(mask, [points], False, 235, max(1, round(3 * unit(image))), cv2.LINE_AA, 4)
-        inked(written, mask, pen)
+        _ink(written, mask, pen)
         return NoisyImage(written, label_effect="occluded")
 
 
-def _mark(image: Image, rng: np.random.Generator) -> list[Path]:
+def _mark(image: Image, rng: np.random.Generator) -> list[_Path]:
     """Draw one mark of the pen somewhere on a page."""
     height, width = image.shape[:2]
     start, long = rng.uniform(0.06, 0.6, 2) * (width, 1.5 * height), rng.uniform(0.12, 0.4) * width
@@ -155,12 +155,12 @@ def _mark(image: Image, rng: np.random.Generator) -> list[Path]:
     return [path @ spin + start for path in paths]
 
 
-def _wander(rng: np.random.Generator, points: int, reach: float) -> Path:
+def _wander(rng: np.random.Generator, points: int, reach: float) -> _Path:
     """Draw a slow, smooth wobble of a hand: (points, 1)."""
     return np.interp(np.linspace(0, 5, points), np.arange(6), rng.normal(0, reach, 6))[:, None]
 
 
-def _script(rng: np.random.Generator, letters: int, size: float) -> list[Path]:
+def _script(rng: np.random.Generator, letters: int, size: float) -> list[_Path]:
     """Write joined letters without a meaning: each a loop that rises from the line or falls below it; one path a word.
 
     Args:

@@ -62,5 +62,6 @@ class Jpeg(_Saved, kind="jpeg"):
             return np.concatenate([self.saved(part) for part in parts], axis=longer)
         cv2 = opencv()
         quality = max(1, round(100 * _LOWEST**self.severity))
-        _, written = cv2.imencode(".jpg", image[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
-        return np.asarray(cv2.imdecode(written, cv2.IMREAD_COLOR)[:, :, ::-1])
+        blue_first = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
+        _, written = cv2.imencode(".jpg", blue_first, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        return np.asarray(cv2.cvtColor(cv2.imdecode(written, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB))

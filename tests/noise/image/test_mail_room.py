@@ -26,7 +26,7 @@ def levels(kind, image, seed=0, others=()):
 
 @pytest.mark.parametrize("kind", [LowDpi, Jpeg])
 def test_a_page_that_is_saved_smaller_differs_more_and_nothing_is_drawn(kind, page):
-    away = [np.abs(made.astype(int) - page).mean() for made in levels(kind, page)]
+    away = [np.abs(saved.astype(int) - page).mean() for saved in levels(kind, page)]
     assert away == sorted(away) and away[0] > 0.1
     assert not kind(severity=1).draws
     assert (levels(kind, page, seed=1)[2] == levels(kind, page, seed=2)[2]).all()
@@ -41,24 +41,24 @@ def test_the_fewest_pixels_are_those_of_a4_at_50_dpi():
 
 def test_a_jpeg_keeps_colors_and_pages_that_are_longer_than_the_format_allows():
     red = np.full((66_000, 9, 3), (200, 40, 30), dtype=np.uint8)
-    made = distort(Jpeg(severity=0.1), red).image
-    assert made.shape == red.shape
-    assert np.abs(made.astype(int) - red).max() < 12
+    saved = distort(Jpeg(severity=0.1), red).image
+    assert saved.shape == red.shape
+    assert np.abs(saved.astype(int) - red).max() < 12
 
 
 def test_a_fax_is_black_and_white_with_fewer_lines_the_more_severe_it_is():
     slope = np.add.outer(np.arange(2339) / 2339, -np.arange(1654) / 1654) < 0  # its rows differ
-    made = levels(Fax, np.where(slope[:, :, None].repeat(3, axis=2), np.uint8(0), np.uint8(255)), 1)
-    steps = [(np.diff((level[:, :, 0] < 128).sum(axis=1)) != 0).sum() for level in made]
+    faxes = levels(Fax, np.where(slope[:, :, None].repeat(3, axis=2), np.uint8(0), np.uint8(255)), 1)
+    steps = [(np.diff((level[:, :, 0] < 128).sum(axis=1)) != 0).sum() for level in faxes]
     assert steps == sorted(steps, reverse=True) and steps[0] > 1.3 * steps[-1]
-    assert all(((level > 40) & (level < 215)).mean() < 0.01 for level in made)
+    assert all(((level > 40) & (level < 215)).mean() < 0.01 for level in faxes)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_lines_that_a_fax_damages_are_among_those_at_a_higher_severity(seed):
     bars = WHITE.copy()
     bars[:, ::40] = bars[:, 1::40] = bars[:, 2::40] = bars[:, 3::40] = 0
-    white = [made[:, 1::40, 0].max(axis=1) for made in levels(Fax, bars, seed)]
+    white = [fax[:, 1::40, 0].max(axis=1) for fax in levels(Fax, bars, seed)]
     for low, high in pairwise(white):
         near = np.maximum.reduce([high, np.roll(high, 1), np.roll(high, -1)])
         assert (near[low > 200] > 90).all()  # a line may lie on two rows of the page
@@ -66,16 +66,16 @@ def test_the_lines_that_a_fax_damages_are_among_those_at_a_higher_severity(seed)
 
 
 def test_a_fax_has_more_streaks_the_more_severe_it_is():
-    streaks = [(made.min(axis=(0, 2)) < 200).sum() for made in levels(Fax, WHITE, 1)]
+    streaks = [(fax.min(axis=(0, 2)) < 200).sum() for fax in levels(Fax, WHITE, 1)]
     assert streaks == sorted(streaks) and streaks[-1] > 3
 
 
 @pytest.mark.parametrize("kind", [BleedThrough, Stamps, Handwriting])
 @pytest.mark.parametrize("seed", range(3))
 def test_ink_is_only_added_and_more_of_it_the_more_severe_it_is(kind, seed, page):
-    made = levels(kind, page, seed, [page[::-1]])
-    assert (made[0] <= page).all()
-    for light, dark in pairwise(made):
+    inked = levels(kind, page, seed, [page[::-1]])
+    assert (inked[0] <= page).all()
+    for light, dark in pairwise(inked):
         assert (dark <= light).all()
         assert dark.mean() < light.mean()
 
@@ -100,9 +100,9 @@ def test_ink_over_the_text_hides_some_of_it(kind, effect):
 def test_stamps_are_colored_and_keep_what_they_lie_on_legible_as_far_as_it_is_darker():
     half = WHITE.copy()
     half[:, 400:] = 0
-    made = distort(Stamps(severity=1), half, 3).image
-    assert (made[:, 400:] == 0).all()
-    spread = np.ptp(made[:, :400].astype(int), axis=2)
+    stamped = distort(Stamps(severity=1), half, 3).image
+    assert (stamped[:, 400:] == 0).all()
+    spread = np.ptp(stamped[:, :400].astype(int), axis=2)
     assert (spread > 60).mean() > 0.004
 
 
@@ -111,15 +111,15 @@ def test_a_fold_moves_a_mark_by_no_more_than_it_records(seed):
     sheet = WHITE.copy()
     sheet[700:707, 600:607] = (255, 0, 0)
     for severity in LEVELS:
-        made = distort(Folds(severity=severity), sheet, seed)
-        red = np.argwhere(made.image[:, :, 0].astype(int) - made.image[:, :, 1] > 60).mean(axis=0)[::-1]
-        assert np.hypot(*(red - (made.homography @ (603, 703, 1))[:2])) < made.record["pixels"] + 1
-        assert made.record["folds"] in (1, 2)
+        folded = distort(Folds(severity=severity), sheet, seed)
+        red = np.argwhere(folded.image[:, :, 0].astype(int) - folded.image[:, :, 1] > 60).mean(axis=0)[::-1]
+        assert np.hypot(*(red - (folded.homography @ (603, 703, 1))[:2])) < folded.record["pixels"] + 1
+        assert folded.record["folds"] in (1, 2)
 
 
 def test_a_fold_wears_ink_off():
     black = np.zeros_like(WHITE)
-    worn = [(made > 128).mean() for made in levels(Folds, black, 4)]
+    worn = [(folded > 128).mean() for folded in levels(Folds, black, 4)]
     assert worn == sorted(worn) and worn[-1] > 0.002
 
 
@@ -127,5 +127,5 @@ def test_a_fold_wears_ink_off():
 def test_pages_can_lie_upside_down_or_sideways_only(ways, angles):
     image = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
     turned = [np.rot90(image, -quarters).tobytes() for quarters in range(4)]
-    made = {distort(QuarterTurns(severity=1, ways=ways), image, seed).image.tobytes() for seed in range(40)}
-    assert made == {turned[angle] for angle in angles}
+    seen = {distort(QuarterTurns(severity=1, ways=ways), image, seed).image.tobytes() for seed in range(40)}
+    assert seen == {turned[angle] for angle in angles}
