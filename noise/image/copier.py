@@ -26,6 +26,8 @@ class Rollers(Distortion, kind="rollers"):
     subset of those of a higher one.
     """
 
+    published: ClassVar[float] = 0.5
+
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""
         cv2 = opencv()
@@ -71,6 +73,8 @@ class Binarization(Distortion, kind="binarization"):
     letterpress makes the ink more uneven; below 0.5 grey and color shine through. Severity 0.5 (`published`) preserves
     clarity, as the paper's weak distortions do.
     """
+
+    published: ClassVar[float] = 0.5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

@@ -21,11 +21,10 @@ _LUMA = np.array((0.299, 0.587, 0.114), dtype=np.float32)  # weights of red, gre
 
 
 class OnOpenCV(ImageNoise):
-    """An image noise that needs OpenCV; `published`, mostly 0.5, is the severity that matches a published setting."""
+    """An image noise that needs OpenCV; `published` is the severity of a published setting, where there is one."""
 
     extra: ClassVar[str | None] = "image"
     packages: ClassVar[tuple[str, ...]] = ("opencv-python", "opencv-python-headless")
-    published: ClassVar[float] = 0.5
 
     def check(self) -> None:
         """Raise when OpenCV is missing."""

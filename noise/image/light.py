@@ -97,6 +97,7 @@ class Shadows(Distortion, kind="shadows"):
     """
 
     version: ClassVar[int] = 2
+    published: ClassVar[float] = 0.5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""

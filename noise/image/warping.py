@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ohr.contracts import Image, NoisyImage
 
-from .distortion import Distortion, Field, OnOpenCV, grid, opencv, remapped, shade, smooth, unit
+from .distortion import Distortion, Field, OnOpenCV, clouds, grid, opencv, remapped, shade, smooth, spread, unit
 
 # set by eye: the paper gives no numbers
 _TILT = 0.03  # of a side: how far a corner moves at severity 1
@@ -25,6 +25,7 @@ class Warping(Distortion, kind="warping"):
     """
 
     version: ClassVar[int] = 2
+    published: ClassVar[float] = 0.5
 
     def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image at a severity above 0."""
@@ -73,9 +74,8 @@ def _fold(image: Image, drawn: NDArray[np.float64], severity: float, dx: Field, 
     x, y = grid(image)
     height, width = image.shape[:2]
     size = np.float32(max(height, width))
-    turn = (np.pi / 2 if drawn[0] < 0.5 else 0) + 0.14 * (drawn[2] - 0.5)
+    turn, place = _crease(drawn)
     cos, sin = np.float32(np.cos(turn)), np.float32(np.sin(turn))
-    place = 0.15 + 0.7 * drawn[1]
     off = (x - np.float32(place * width)) * cos + (y - np.float32(place * height)) * sin  # pixels from the fold
     near = np.exp(-np.abs(off) / (np.float32(0.05) * size))
     squeeze = np.float32(severity * 8 * _SLIP) * off * near
@@ -87,6 +87,61 @@ def _fold(image: Image, drawn: NDArray[np.float64], severity: float, dx: Field, 
     return np.asarray(1 - depth * side * np.exp(-np.abs(off) / (np.float32(0.022) * size)), dtype=np.float32)
 
 
+def _crease(drawn: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the direction across a fold, in radians from the page's width, and its place, a share of the page."""
+    return (np.pi / 2 if drawn[0] < 0.5 else 0) + 0.14 * (drawn[2] - 0.5), 0.15 + 0.7 * drawn[1]
+
+
+_LETTERS = (  # direction (0 across the page, 1 along it) and place of each fold: in half, three, four, as a leaflet
+    ((0, 1 / 2),),
+    ((0, 1 / 3), (0, 2 / 3)),
+    ((0, 1 / 2), (1, 1 / 2)),
+    ((1, 1 / 3), (1, 2 / 3)),
+)
+
+
+class Folds(Distortion, kind="folds"):
+    """Folds the page as a letter or a leaflet, once or twice, and opens it again.
+
+    Along a fold the ink is worn off, and the parts of the sheet lean towards each other, with the shading of that. The
+    homography is the affine map that fits best; `record` has the number of folds, and how many pixels a point may be
+    away from where it says.
+    """
+
+    def distort(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
+        """Distort an image at a severity above 0."""
+        x, y = grid(image)
+        dx, dy, gain, worn = np.zeros_like(x), np.zeros_like(x), np.ones_like(x), image
+        letter = _LETTERS[int(rng.integers(len(_LETTERS)))]
+        for along, place in letter:
+            slant, off, slip, light = rng.random(4)
+            drawn = np.array([along, (place - 0.15) / 0.7 + 0.03 * (off - 0.5), 0.5 + 0.1 * (slant - 0.5), slip, light])
+            worn = _worn(worn, drawn, self.severity, rng)
+            gain *= _fold(image, drawn, self.severity, dx, dy)
+        source = np.stack([x + dx, y + dy, np.ones_like(x)], axis=-1).reshape(-1, 3).astype(np.float64)
+        target = np.column_stack([x.ravel(), y.ravel()])
+        fitted = np.linalg.lstsq(source, target, rcond=None)[0].T
+        away = float(np.hypot(*(source @ fitted.T - target).T).max())
+        record = {"folds": len(letter), "pixels": round(away, 1)}
+        return NoisyImage(shade(remapped(worn, dx, dy), gain), np.vstack([fitted, [0.0, 0.0, 1.0]]), record=record)
+
+
+def _worn(image: Image, drawn: NDArray[np.float64], severity: float, rng: np.random.Generator) -> Image:
+    """Wear the ink off along a fold, in a ragged line of up to about 2 mm."""
+    cv2, size = opencv(), max(image.shape[:2])
+    turn, place = _crease(drawn)
+    across, along = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+    points = place * np.array(image.shape[1::-1]) + np.linspace(-size, size, 160)[:, None] * along
+    points += rng.normal(0, 2 * unit(image), (160, 1)) * across
+    mask, wide = np.zeros(image.shape[:2], dtype=np.uint8), max(1, round((2 + 9 * severity) * unit(image)))
+    cv2.polylines(
+        mask, [np.rint(points).astype(np.int32)], False, round(255 * min(1.0, 2 * severity)), wide, cv2.LINE_AA
+    )
+    ragged = spread(np.clip(0.75 + 0.4 * clouds(rng, grid(image)[0].shape, 150), 0, 1), mask)
+    soft = cv2.multiply(cv2.blur(mask, (3, 3)), ragged, scale=1 / 255)
+    return np.asarray(cv2.add(image, cv2.merge([soft] * 3)))
+
+
 _MOST_DEGREES = 6.0  # degrees at severity 1
 
 
@@ -95,6 +150,8 @@ class Rotation(OnOpenCV, kind="rotation"):
 
     The paper's [-3, 3] is severity 0.5 (`published`). The corners are filled with white, like a scanner's lid.
     """
+
+    published: ClassVar[float] = 0.5
 
     def perturb(self, image: Image, others: Sequence[Image], rng: np.random.Generator) -> NoisyImage:  # noqa: ARG002
         """Distort an image."""
