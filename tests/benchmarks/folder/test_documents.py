@@ -8,6 +8,7 @@ import pytest
 from ohr.contracts import Document
 from ohr.errors import DataError
 from ohr.files.names import printable
+from tests.files.test_pdf_text import CATALOG, FONT, PAGES, page, shown, stream, written
 
 from .conftest import picture, write_image, write_pdf
 
@@ -180,17 +181,9 @@ def test_a_folder_is_looked_at_without_questions(own):
     assert "left out" in note and "b.pdf" in note
 
 
-def test_incomplete_text_layers_are_counted():
-    from ohr.benchmarks.folder import _incomplete
-    from ohr.files.pdf_text import Layer
-
-    half, whole = (Layer("a", None, 32, 8), Layer("a", None, 10, 2)), (Layer("b", None, 5, 0),)
-    assert list(_incomplete({"d/half": half, "d/whole": whole, "d/one": half[:1]})) == [
-        "d/half: 10 of 42 glyphs of page 1 and 1 more page have no Unicode, so its ground truth is incomplete",
-        "d/one: 8 of 32 glyphs of page 1 have no Unicode, so its ground truth is incomplete",
-    ]
-    assert list(_incomplete(dict.fromkeys("abcde", half)))[-1].startswith(
-        "2 more documents whose text layers lack text"
-    )
-    (vertical,) = _incomplete({"d/v": (Layer(), Layer("a", None, 3, 0, 2))})
-    assert vertical.startswith("d/v: page 2: 2 pieces of its text may be missing")
+def test_pages_whose_text_layer_is_not_whole_are_warned_of(own):
+    content = f"{shown('The first line is known to readers')}BT /F 12 Tf 20 90 Td <0102030405> Tj ET"
+    written(own.root / "half.pdf", CATALOG, PAGES.format("4 0 R", 1), FONT, page(5), stream(content))
+    first, advice = list(own.benchmark(ground_truth="text_layer", ocr_sample=0).notes())[-2:]
+    assert first == "documents/half page 1: the text layer is incomplete: 5 of 39 glyphs have no Unicode"
+    assert advice.startswith("text layers: 1 incomplete; ")
