@@ -148,15 +148,15 @@ def _layer_pages(
     if path is None or not left:
         return [], dict.fromkeys(left, "it is an image"), {}
     pages = look(path)
-    wanted = [index for index in left if pages[index].verdict and pages[index].reason]
+    faulty = [index for index in left if pages[index].verdict and pages[index].reason]
     broken = [index for index in left if not pages[index].verdict]
     return (
         [
             TruthPage(Page(document.name, index, pages[index].text), "text_layer")
             for index in left
-            if index not in wanted and index not in broken
+            if index not in faulty and index not in broken
         ],
-        {index: pages[index].reason for index in wanted},
+        {index: pages[index].reason for index in faulty},
         {index: pages[index].reason for index in broken},
     )
 

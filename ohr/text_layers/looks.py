@@ -148,8 +148,8 @@ def counts(pages: Iterable[Look]) -> str:
 
 _NAMED = 5
 _ADVICE = (
-    "they count as they are; `ohr data build` leaves them out, or has an engine read them (`silver`), and "
-    "`ground_truth: FOLDER` takes corrected text"
+    "what is not whole is ground truth all the same: correct it (`ground_truth: FOLDER`), let `ohr data build` leave "
+    "it out or have an engine read it (`silver`), or take the documents out"
 )
 
 
@@ -162,7 +162,7 @@ def warnings(documents: Mapping[str, Sequence[Look]]) -> Iterator[str]:
         yield f"{counted(len(more), 'more kind')} of pages whose text layers are incomplete or garbled"
     pages = [look for each in documents.values() for look in each]
     if lines:
-        yield f"text layers: {counts(pages)}; those that are not whole: {_ADVICE}"
+        yield f"text layers: {counts(pages)}; {_ADVICE}"
     alone = sum(not look.second and bool(look.text) for look in pages)
     if alone and find_spec("pdfminer") is None:
         yield "pdfium alone read the text layers: pip install 'ohr[text_layer]' brings a second reader"

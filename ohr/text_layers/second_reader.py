@@ -34,7 +34,7 @@ class _TooLong(BaseException):
 
 
 class Reading(NamedTuple):
-    """What pdfminer reads of a page.
+    """Text of a page as pdfminer reads it.
 
     Attributes:
         text: the characters on the page, in the order in which they are drawn.

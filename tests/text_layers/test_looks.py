@@ -1,4 +1,4 @@
-"""Looks at PDFs: the process of the second reader, its limits, the cache, and what users are told."""
+"""Looks at PDFs: the process of the second reader, its limits, the cache, and the warnings."""
 
 import signal
 
@@ -87,7 +87,7 @@ WHOLE, GARBLED = Look("Kelp", "whole", "", second=True), Look("Xy", "garbled", "
 def test_pages_that_are_not_whole_are_named_with_reason_and_advice():
     lines = list(warnings({"d/a": [WHOLE, GARBLED, GARBLED], "d/b": [WHOLE]}))
     assert lines[0] == "d/a page 2 and 1 more page: the text layer is garbled: it is not words"
-    assert lines[1].startswith("text layers: 2 whole, 2 garbled; those that are not whole: ")
+    assert lines[1].startswith("text layers: 2 whole, 2 garbled; what is not whole")
     assert counts([WHOLE, Look("", "none", "", second=True)]) == "1 whole"
     assert not list(warnings({"d/b": [WHOLE]}))
     assert "10 more" in list(warnings({str(n): [GARBLED] for n in range(15)}))[5]
