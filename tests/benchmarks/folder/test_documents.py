@@ -8,9 +8,8 @@ import pytest
 from ohr.contracts import Document
 from ohr.errors import DataError
 from ohr.files.names import printable
-from tests.files.test_pdf_text import CATALOG, FONT, PAGES, page, shown, stream, written
 
-from .conftest import picture, write_image, write_pdf
+from .conftest import picture, write_image, write_incomplete, write_pdf
 
 
 def pages(own, **keys):
@@ -182,8 +181,7 @@ def test_a_folder_is_looked_at_without_questions(own):
 
 
 def test_pages_whose_text_layer_is_not_whole_are_warned_of(own):
-    content = f"{shown('The first line is known to readers')}BT /F 12 Tf 20 90 Td <0102030405> Tj ET"
-    written(own.root / "half.pdf", CATALOG, PAGES.format("4 0 R", 1), FONT, page(5), stream(content))
+    write_incomplete(own.root / "half.pdf")
     first, advice = list(own.benchmark(ground_truth="text_layer", ocr_sample=0).notes())[-2:]
     assert first == "documents/half page 1: the text layer is incomplete: 5 of 39 glyphs have no Unicode"
     assert advice.startswith("text layers: 1 incomplete; ")
