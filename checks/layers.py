@@ -14,7 +14,18 @@ from ohr.surface import KIT
 
 from .source import FAMILIES, ROOT, Import, imports
 
-SHARED = (*KIT, "child", "isolated", "messages", "moved", "processes", "registry", "sources", "unfinished")
+SHARED = (
+    *KIT,
+    "child",
+    "isolated",
+    "messages",
+    "moved",
+    "processes",
+    "registry",
+    "sources",
+    "text_layers",
+    "unfinished",
+)
 """Packages of ohr that its own plugins may import; they import only each other, and the store."""
 
 INNER = ("chunkers", "metrics", "examples")

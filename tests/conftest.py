@@ -33,6 +33,7 @@ from ohr.engine.executors.inline import Inline  # noqa: E402
 from ohr.engine.executors.local import Local  # noqa: E402
 from ohr.models import given_up, reach, tries  # noqa: E402
 from ohr.models.resident import holding  # noqa: E402
+from ohr.text_layers import looks  # noqa: E402
 
 from . import tiny_documents, tiny_models  # noqa: E402
 
@@ -103,6 +104,15 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if nextitem is not None and nextitem.path != item.path and len(gc.get_objects(2)) > MANY_OBJECTS:
         gc.collect()
         gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_looks_of_others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep looks at text layers, which a user's cache has, where no other code finds them."""
+    folder = tmp_path_factory.mktemp("looks")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(looks, "user_cache", lambda: folder)
+        yield
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A user's own documents: a folder of PDFs or page images, and a file of questions about them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -10,12 +9,12 @@ from pydantic import ConfigDict, Field
 from ohr.contracts import Benchmark, Document, Image, Page, Question, ScoringProtocol
 from ohr.errors import DataError
 from ohr.files import ohrbench_json, pdf
-from ohr.files.changes import kept_until_changed
 from ohr.files.digests import input_digest
-from ohr.files.pdf_text import Layer, lacks_pieces, text_layer
+from ohr.files.pdf_text import Layer
 from ohr.keys import key
 from ohr.messages.wording import counted, named
 from ohr.text.layer import clean_layer
+from ohr.text_layers.looks import layers, looks, warnings
 
 from .own_documents import DOMAIN, find, source
 from .user_questions import Asked, ask
@@ -41,6 +40,10 @@ class Folder(Benchmark, kind="folder"):
     ] = None
     language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$", description="Of the documents (ISO 639-1).")] = "en"
     first_page: Annotated[Literal[0, 1], Field(description="Number of the first page in the questions.")] = 1
+    ocr_sample: Annotated[
+        int | None,
+        Field(ge=0, description="Pages of each text layer that Tesseract verifies; by default two of the doubtful."),
+    ] = None
     scope: Annotated[
         Literal["corpus", "domain"],
         Field(description="One index over all documents, or one per folder below root."),
@@ -127,7 +130,8 @@ class Folder(Benchmark, kind="folder"):
         if lacking:
             yield f"{counted(len(lacking), 'document')} without ground truth: {named(lacking)}"
         if self.ground_truth == "text_layer":
-            yield from _incomplete({document.name: self._text_layer(document) for document in self.documents()})
+            files = {document.name: self.pdf(document) for document in self.documents()}
+            yield from warnings({name: looks(path, self.ocr_sample) for name, path in files.items() if path})
 
     def _recorded(self, root: Path, name: str) -> Sequence[Page]:
         """Read the ground truth of a document; that of a file in the root itself may be in the root, too."""
@@ -138,7 +142,7 @@ class Folder(Benchmark, kind="folder"):
 
     def _text_layer(self, document: Document) -> tuple[Layer, ...]:
         found = source(self.root, document.name)
-        return _layers(found.files[0]) if found.is_pdf else ()
+        return layers(found.files[0]) if found.is_pdf else ()
 
     def _has_truth(self, document: Document) -> bool:
         if self.ground_truth == "text_layer":
@@ -149,33 +153,6 @@ class Folder(Benchmark, kind="folder"):
         found = find(self.root)
         pages = tuple((name, each.pages) for name, each in found.sources.items())
         return ask(self.questions_file, pages, tuple(found.broken), self.first_page)
-
-
-@kept_until_changed(64)
-def _layers(path: Path) -> tuple[Layer, ...]:
-    return tuple(text_layer(path))
-
-
-def _incomplete(layers: Mapping[str, Sequence[Layer]]) -> Iterator[str]:
-    """Report documents whose text layers lack characters; the first ones by name."""
-    found = []
-    for name, pages in layers.items():
-        if lacking := {number: layer for number, layer in enumerate(pages, 1) if layer.unknown}:
-            unknown, glyphs = (sum(map(attrgetter(count), lacking.values())) for count in ("unknown", "glyphs"))
-            found.append(f"{name}: {unknown:,} of {glyphs:,} glyphs of {_where(lacking)} have no Unicode")
-        if lacking := {number: layer for number, layer in enumerate(pages, 1) if layer.left_out}:
-            found.append(f"{name}: {_where(lacking)}: {lacks_pieces(sum(each.left_out for each in lacking.values()))}")
-    yield from (f"{line}, so its ground truth is incomplete" for line in found[:_NAMED])
-    if more := found[_NAMED:]:
-        yield f"{counted(len(more), 'more document')} whose text layers lack text, so their ground truth is incomplete"
-
-
-def _where(pages: Collection[int]) -> str:
-    others = len(pages) - 1
-    return f"page {min(pages)}" + (f" and {counted(others, 'more page')}" if others else "")
-
-
-_NAMED = 3
 
 
 def _unscored(questions: Sequence[Question]) -> Iterator[str]:

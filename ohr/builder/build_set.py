@@ -19,8 +19,8 @@ from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
 from ohr.engine.session import Session
 from ohr.errors import DataError
-from ohr.files.digests import input_digest, remembered
-from ohr.keys import installed, key
+from ohr.files.digests import remembered
+from ohr.keys import installed
 from ohr.messages.wording import counted, named
 from ohr.questions.candidate_rules import RULES
 from ohr.questions.human_review import FILE as DECISIONS
@@ -28,11 +28,12 @@ from ohr.questions.human_review import agreements, read_decisions, reviewed_by, 
 from ohr.questions.imports import read_candidates
 from ohr.questions.judging.judge_prompts import prompts_bound
 from ohr.questions.judging.model_rules import model_rules
-from ohr.questions.page_truth import LOOK_VERSION, Look, Survey, Truth, look_at, survey, with_silver
+from ohr.questions.page_truth import Survey, Truth, survey, with_silver
 from ohr.questions.verification import Funnel, verify
 from ohr.questions.writing.write_questions import asked_for, join, plan_writing, write
 from ohr.runner.prompt_sizes import size_of
-from ohr.store import Store, open_store
+from ohr.store import open_store
+from ohr.text_layers.looks import Look, looks
 
 _PHASE = "looking at PDFs"
 
@@ -96,12 +97,12 @@ def build(
     return replace(built, file_notes=tuple(publish(job.out, write_all, force=job.force)))
 
 
-def estimate(job: Job, *, store: Path | str, progress: Progress) -> Estimate:
+def estimate(job: Job, *, progress: Progress) -> Estimate:
     """Look at the documents, and bound what a build asks; nothing is read or asked."""
     check_places(job.folder, job.out)
     check_models(job.settings, writes=job.imported is None)
     settings, prices = job.settings, job.settings.file.prices
-    survey = surveyed(job.folder, settings, open_store(store), progress)
+    survey = surveyed(job.folder, settings, progress)
     truth = with_silver(survey, pending=settings.silver is not None)
     unread = sum(len(pages) for pages in survey.wanted.values())
     costs: list[Cost] = []
@@ -145,7 +146,7 @@ def _engine(
     """Look at the documents, and start the engine that reads them and asks models."""
     with remembered(Path(store)):
         opened = open_store(store)
-        survey = surveyed(job.folder, job.settings, opened, progress)
+        survey = surveyed(job.folder, job.settings, progress)
         spec = job.settings.spec(survey.benchmark)
         inputs = Inputs(survey.benchmark, survey.documents, (), TruthOnDemand(survey.benchmark, survey.documents), ())
         session = Session(inputs, opened, executor, Ledger(spec.max_failures), progress)
@@ -153,8 +154,8 @@ def _engine(
             yield survey, BuildSession(spec, session)
 
 
-def surveyed(folder: Path, settings: Settings, store: Store, progress: Progress) -> Survey:
-    """Decide where the ground truth of each page comes from; a PDF that was looked at before is not looked at again."""
+def surveyed(folder: Path, settings: Settings, progress: Progress) -> Survey:
+    """Decide where the ground truth of each page comes from."""
     total = sum(path.suffix.lower() == ".pdf" for path in folder.rglob("*"))
     done = 0
 
@@ -162,10 +163,7 @@ def surveyed(folder: Path, settings: Settings, store: Store, progress: Progress)
         nonlocal done
         progress.update(_PHASE, done, total)
         done += 1
-        name = key("looks", LOOK_VERSION, input_digest(path), installed(("pypdfium2", "pdfplumber")))
-        if (looks := store.get(name)) is None:
-            store.put(name, looks := [list(each) for each in look_at(path)])
-        return [Look(*each) for each in looks]
+        return looks(path)
 
     file = settings.file
     found = survey(folder, settings.corrected, language=file.language, dpi=file.dpi, look=look)

@@ -54,7 +54,7 @@ def build(
     job = Job(settings, folder, to, questions, force)
     if plan:
         with bars() as progress:
-            made = estimate(job, store=store, progress=progress)
+            made = estimate(job, progress=progress)
         _print_estimate(made, as_json=as_json)
         return
     with bars() as progress:

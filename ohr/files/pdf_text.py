@@ -245,7 +245,7 @@ def sights(path: Path) -> Iterator[Sight | None]:
 def _sight(page: Any) -> Sight:
     scale = min(1.0, (_PIXELS / max(page.get_width() * page.get_height(), 1)) ** 0.5)
     whole = _grey(page, scale)
-    boxes = _boxes(page, whole.shape)
+    boxes = [box for box in _boxes(page, whole.shape) if whole[box].size]  # the others are outside of the page
     without_text = _grey_without_text(page, scale) if boxes else whole
     changed = abs(whole - without_text) > _CHANGED
     is_ink = abs(whole - np.bincount(whole.ravel(), minlength=256).argmax()) > _INK
@@ -276,7 +276,7 @@ def _grey_without_text(page: Any, scale: float) -> NDArray[np.int16]:
     return _grey(page, scale)
 
 
-def _boxes(page: Any, shape: tuple[int, ...]) -> list[tuple[slice, slice]]:
+def _boxes(page: Any, shape: tuple[int, ...]) -> list[tuple[slice, ...]]:
     """Return the pixels of each glyph that is no white space, with one more on each side."""
     import pypdfium2.raw as pdfium
 
@@ -293,9 +293,7 @@ def _boxes(page: Any, shape: tuple[int, ...]) -> list[tuple[slice, slice]]:
                 pdfium.FPDF_PageToDevice(page, 0, 0, shape[1], shape[0], 0, x, y, across, down)
                 corners.append((across.value, down.value))
             (x0, y0), (x1, y1) = corners
-            boxes.append(
-                (slice(max(min(y0, y1) - 1, 0), max(y0, y1, 0) + 2), slice(max(min(x0, x1) - 1, 0), max(x0, x1, 0) + 2))
-            )
+            boxes.append(tuple(slice(max(min(ends) - 1, 0), max(max(ends) + 2, 0)) for ends in ((y0, y1), (x0, x1))))
     finally:
         layer.close()
     return boxes

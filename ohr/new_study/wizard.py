@@ -20,6 +20,7 @@ from ohr.registry import Registry
 from ohr.results.folder.replace import RECORD
 from ohr.text.sentences import sentence_spans
 from ohr.text.words import words
+from ohr.text_layers.looks import FAULTY, counts, looks
 
 _TOKEN = re.compile(r"\S+")
 _LONGEST = 40  # words of a sentence that is proposed as a whole; what is longer is most often no prose
@@ -175,7 +176,7 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
     given, others = (questions, []) if questions else _found(folder, home)
     asked, files = given or home / "questions.csv", dict[Path, str]()
     layers = {document.name: _layer(folder, asked, document) for document in documents}
-    notes = _notes(documents, layers) + _left_out(folder, given) + others
+    notes = _notes(documents, layers) + _verdicts(folder, asked, documents) + _left_out(folder, given) + others
     spec = home / "study.yaml"
     commands = [f"ohr check {spec}", f"ohr run {spec}"]
     if given is None:
@@ -255,6 +256,14 @@ def _notes(documents: Sequence[Document], layers: dict[str, Sequence[Page]]) -> 
     if scans:
         notes.append(f"no text layer: {', '.join(scans[:5])}{' ...' if len(scans) > 5 else ''}")
     return notes
+
+
+def _verdicts(folder: Path, questions: Path, documents: Sequence[Document]) -> list[str]:
+    """Count the verdicts on the text layers, where not all are whole."""
+    files = [_benchmark(folder, questions).pdf(document) for document in documents]
+    pages = [look for path in files if path for look in looks(path)]
+    faulty = any(look.verdict in FAULTY for look in pages)
+    return [f"of the text layers {counts(pages)}: `ohr check` says which, and why"] if faulty else []
 
 
 def _with_evidence(questions: Sequence[Question], layers: dict[str, Sequence[Page]]) -> dict[str, list[str]]:

@@ -12,16 +12,13 @@ from ohr.errors import DataError
 from ohr.files.built_set import BuiltPage, page_digest, read_set
 from ohr.files.names import composed
 from ohr.files.ohrbench_json import benchmark_root, document_files, read_file, set_names
-from ohr.files.pdf_text import Layer, Sight, lacks_pieces, sights, text_layer
 from ohr.markup.strip import strip_markup
 from ohr.messages.faults import Fault, sentences
-from ohr.messages.wording import counted
 from ohr.questions.page_filters import LeftOut, left_out
 from ohr.questions.truth_texts import firsts
 from ohr.spec.read import make_benchmark
 from ohr.text.language import language
-from ohr.text.layer import clean_layer, unreadable
-from ohr.text.words import words
+from ohr.text_layers.looks import Look, looks
 
 _DOMAIN = "documents/"
 """Domain of documents in the folder itself, which corrected files may leave out."""
@@ -72,15 +69,6 @@ def _by_name(documents: Sequence[Document]) -> dict[str, Document]:
 Origin = Literal["text_layer", "corrected", "silver"]
 """How the ground truth of a page came about; `silver` is what an OCR engine read and nobody corrected."""
 
-_UNKNOWN = 0.01
-"""Share of glyphs without Unicode from which on a text layer is not good. A judgment: mini's 89 pages have none."""
-_HIDDEN = 0.1
-"""Share of hidden glyphs from which on a text layer is an earlier OCR's. A scan with such a layer has nearly all of its
-glyphs hidden, a page that a program wrote none: all 89 pages of mini have none."""
-_FEW, _UNREAD, _INK = 100, 0.9, 0.01
-"""A page with fewer words, with this share of its ink outside of them, and with ink on this share of it, is a picture
-of text as likely as not: a scan with a stamp, letters drawn as lines. On mini at most 68% of the ink is outside."""
-
 
 class TruthPage(NamedTuple):
     """A page's ground truth, how it came about, and why so: what spoke against its text layer; empty where nothing."""
@@ -111,45 +99,13 @@ class Survey:
     notes: tuple[str, ...]
 
 
-LOOK_VERSION = 3
-"""Raised when pages are looked at differently."""
-
-
-class Look(NamedTuple):
-    """A page of a PDF: its text layer as a page's text, and why that is no ground truth; empty where it is.
-
-    Attributes:
-        damaged: nothing can read it.
-    """
-
-    text: str
-    fault: str
-    damaged: bool
-
-
-def look_at(path: Path) -> list[Look]:
-    """Look at all pages of a PDF, at 75 ms each.
-
-    Raises:
-        DataError: the file is missing, empty, encrypted or no PDF.
-    """
-    layers = list(text_layer(path))
-    texts = clean_layer([layer.text for layer in layers])
-    return [
-        Look("", "", damaged=True)
-        if layer.error or sight is None
-        else Look(text, _fault(layer, sight, text), damaged=False)
-        for layer, sight, text in zip(layers, sights(path), texts, strict=True)
-    ]
-
-
 def survey(
     folder: Path,
     corrected: Path | None = None,
     *,
     language: str = "en",
     dpi: int = 200,
-    look: Callable[[Path], Sequence[Look]] = look_at,
+    look: Callable[[Path], Sequence[Look]] = looks,
 ) -> Survey:
     """Decide for each page of a folder where its ground truth comes from.
 
@@ -158,7 +114,7 @@ def survey(
         corrected: folder of `<domain>/<document>.json` with corrected pages, each a list of {page_idx, text}.
         language: of documents whose text does not show it (ISO 639-1).
         dpi: resolution of the page images.
-        look: `look_at`, or what remembers its results.
+        look: `looks`, or what reports its progress.
 
     Raises:
         DataError: there is no readable document, two have one name, or a corrected file is damaged.
@@ -191,31 +147,18 @@ def _layer_pages(
     left = sorted(set(range(document.pages)) - {each.page.index for each in own})
     if path is None or not left:
         return [], dict.fromkeys(left, "it is an image"), {}
-    looks = look(path)
-    good = [index for index in left if not (looks[index].damaged or looks[index].fault)]
+    pages = look(path)
+    faulty = [index for index in left if pages[index].verdict and pages[index].reason]
+    broken = [index for index in left if not pages[index].verdict]
     return (
-        [TruthPage(Page(document.name, index, looks[index].text), "text_layer") for index in good],
-        {index: looks[index].fault for index in left if looks[index].fault},
-        {index: "it is missing or damaged" for index in left if looks[index].damaged},
+        [
+            TruthPage(Page(document.name, index, pages[index].text), "text_layer")
+            for index in left
+            if index not in faulty and index not in broken
+        ],
+        {index: pages[index].reason for index in faulty},
+        {index: pages[index].reason for index in broken},
     )
-
-
-def _fault(layer: Layer, sight: Sight, text: str) -> str:
-    """Return why a text layer is no ground truth, in words; nothing where it is good, or where a page is blank."""
-    if not text.strip():
-        return "it has no text layer" if sight.ink else ""
-    if layer.left_out:
-        return lacks_pieces(layer.left_out)
-    if layer.unknown >= _UNKNOWN * layer.glyphs and layer.unknown:
-        return f"{layer.unknown:,} of {counted(layer.glyphs, 'glyph')} have no Unicode"
-    if sight.hidden >= _HIDDEN * sight.glyphs and sight.hidden:
-        return f"{sight.hidden:,} of {counted(sight.glyphs, 'glyph')} are hidden: an earlier OCR's text"
-    if why := unreadable(text):
-        return f"its text layer is not words: {why}"
-    number = len(words(text))
-    if number < _FEW and sight.unread >= _UNREAD and sight.ink >= _INK:
-        return f"its text layer has {counted(number, 'word')}, and {sight.unread:.0%} of the ink is outside of them"
-    return ""
 
 
 def _filled(reasons: Mapping[str, Mapping[int, str]]) -> dict[str, Mapping[int, str]]:
@@ -312,7 +255,7 @@ def with_silver(
     )
     faults = [Fault("document", copied, f"{name} has the same text as {first}") for name, first in copies.items()]
     unread = [] if pending else [page for page in missing if page.filter == "unread"]
-    faults += [Fault("page", lacking, f"{page.document} page {page.page + 1}") for page in unread]
+    faults += [Fault("page", lacking, f"{name} page {at + 1} ({survey.wanted[name][at]})") for name, at, _, _ in unread]
     read_by = engine if any(each.origin == "silver" for name in pages for each in pages[name]) else ""
     return Truth(survey.benchmark, documents, pages, tuple(missing), gone, read_by, (*survey.notes, *sentences(faults)))
 

@@ -139,7 +139,7 @@ def test_questions_of_a_file_are_verified_without_a_model(place, tmp_path):
 
 def test_the_cost_is_bounded_before_and_counted_after(place):
     place.write("prices: {quizmaster: {in: 1.0, out: 2.0}}\n")
-    before = estimate(place.job(), store=place.folder / "store", progress=Quiet())
+    before = estimate(place.job(), progress=Quiet())
     assert place.asked == []
     after = place.build()
     (cost,) = after.costs

@@ -41,7 +41,7 @@ def test_of_equal_documents_the_first_one_is_asked_about(place):
 
 
 def test_a_plan_names_equal_documents(copied):
-    notes = estimate(copied.job(), store=copied.folder / "store", progress=Quiet()).notes
+    notes = estimate(copied.job(), progress=Quiet()).notes
     assert any(
         note.startswith("2 documents with the text of another, not asked about: documents/lantern_copy has")
         for note in notes

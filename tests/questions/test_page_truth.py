@@ -14,10 +14,6 @@ from tests.files.test_pdf_text import CATALOG, FONT, PAGES, page, shown, stream,
 from tests.paper import Paper, photographed, prose
 
 
-def shifted(line):
-    return "".join(chr((ord(c) - 97 + 5) % 26 + 97) if c.islower() else c for c in line)
-
-
 @pytest.fixture
 def scan(tmp_path):
     """The image of a page with 30 lines."""
@@ -64,23 +60,19 @@ def test_every_page_of_minis_pdfs_has_a_good_text_layer():
             lambda scan: Paper().page(["COPY No 17 of 20"], picture=scan),
             "its text layer has 5 words, and 99% of the ink is outside of them",
         ),
-        (
-            lambda scan: Paper().page([shifted(line) for line in prose("harbor")]),
-            "its text layer is not words: 27% of its letters are frequent ones",
-        ),
     ],
-    ids=["scan", "invisible", "beneath", "stamped", "garbled"],
+    ids=["scan", "invisible", "beneath", "stamped"],
 )
 def test_a_page_without_a_good_text_layer_is_wanted_with_the_reason(docs, scan, draw, reason):
     draw(scan).save(docs / "law" / "a.pdf")
     surveyed = survey(docs)
     assert surveyed.pages["law/a"] == []
     assert list(surveyed.wanted["law/a"]) == [0]
-    assert surveyed.wanted["law/a"][0].endswith(reason)
+    assert reason in surveyed.wanted["law/a"][0]
 
 
 def test_glyphs_without_unicode_are_counted(docs):
-    # a hexadecimal code that the font has no character for
+    # hexadecimal codes that the font has no character for
     content = f"{shown('The first line is known to readers')}BT /F 12 Tf 20 90 Td <0102030405> Tj ET"
     written(docs / "law" / "a.pdf", CATALOG, PAGES.format("4 0 R", 1), FONT, page(5), stream(content))
     assert survey(docs).wanted["law/a"] == {0: "5 of 39 glyphs have no Unicode"}
@@ -184,8 +176,8 @@ class TestSilver:
         assert dict(truth.removed) == {"unread": 3}
         assert truth.missing[0] == ("law/a", 1, "unread", "it has no text layer, and no engine read it")
         assert truth.notes == (
-            "3 pages without a good text layer, read by no engine, left out: law/a page 2, law/a page 3, "
-            "law/scan page 1",
+            "3 pages without a good text layer, read by no engine, left out: law/a page 2 (it has no text layer), "
+            "law/a page 3 (it has no text layer), law/scan page 1 (it has no text layer)",
         )
 
     def test_pages_that_an_engine_read_are_silver(self, surveyed):

@@ -231,7 +231,7 @@ class TestDatasheet:
             "| read by an OCR engine, not corrected | 1 |",
             "The ground truth of 1 of 4 pages is silver: read by tesseract 5.3.4, not corrected; scores against it "
             "measure agreement with that engine.",
-            "- 1 page without a good text layer, read by no engine, left out: law/scan page 2",
+            "- 1 page without a good text layer, read by no engine, left out: law/scan page 2 (it has no text layer)",
             "| few_words | 2 |",
             "| unread | 1 |",
             "- 1 question with evidence on silver pages: the engine's errors are in them.",

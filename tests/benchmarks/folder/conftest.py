@@ -6,6 +6,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from ohr.benchmarks.folder import Folder
+from tests.files.test_pdf_text import CATALOG, FONT, PAGES, page, shown, stream, written
 
 
 def write_pdf(path: Path, *texts: str) -> Path:
@@ -29,6 +30,12 @@ def write_pdf(path: Path, *texts: str) -> Path:
     end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer<</Size {len(objects) + 1}/Root 1 0 R>>\n"
     path.write_bytes(made + f"{end}startxref\n{len(made)}\n%%EOF\n".encode())
     return path
+
+
+def write_incomplete(path):
+    """Write a page of 39 glyphs, of which 5 have no Unicode."""
+    content = f"{shown('The first line is known to readers')}BT /F 12 Tf 20 90 Td <0102030405> Tj ET"
+    return written(path, CATALOG, PAGES.format("4 0 R", 1), FONT, page(5), stream(content))
 
 
 def write_scan(path: Path, pages: int = 1) -> Path:

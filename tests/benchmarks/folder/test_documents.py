@@ -9,7 +9,7 @@ from ohr.contracts import Document
 from ohr.errors import DataError
 from ohr.files.names import printable
 
-from .conftest import picture, write_image, write_pdf
+from .conftest import picture, write_image, write_incomplete, write_pdf
 
 
 def pages(own, **keys):
@@ -180,17 +180,8 @@ def test_a_folder_is_looked_at_without_questions(own):
     assert "left out" in note and "b.pdf" in note
 
 
-def test_incomplete_text_layers_are_counted():
-    from ohr.benchmarks.folder import _incomplete
-    from ohr.files.pdf_text import Layer
-
-    half, whole = (Layer("a", None, 32, 8), Layer("a", None, 10, 2)), (Layer("b", None, 5, 0),)
-    assert list(_incomplete({"d/half": half, "d/whole": whole, "d/one": half[:1]})) == [
-        "d/half: 10 of 42 glyphs of page 1 and 1 more page have no Unicode, so its ground truth is incomplete",
-        "d/one: 8 of 32 glyphs of page 1 have no Unicode, so its ground truth is incomplete",
-    ]
-    assert list(_incomplete(dict.fromkeys("abcde", half)))[-1].startswith(
-        "2 more documents whose text layers lack text"
-    )
-    (vertical,) = _incomplete({"d/v": (Layer(), Layer("a", None, 3, 0, 2))})
-    assert vertical.startswith("d/v: page 2: 2 pieces of its text may be missing")
+def test_pages_whose_text_layer_is_not_whole_are_warned_of(own):
+    write_incomplete(own.root / "half.pdf")
+    first, advice = list(own.benchmark(ground_truth="text_layer", ocr_sample=0).notes())[-2:]
+    assert first == "documents/half page 1: the text layer is incomplete: 5 of 39 glyphs have no Unicode"
+    assert advice.startswith("text layers: 1 incomplete; ")

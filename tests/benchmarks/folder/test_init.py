@@ -9,7 +9,7 @@ from ohr.cli.app import app
 from ohr.contracts import Question
 from ohr.new_study.wizard import build_starter, evidence_places
 
-from .conftest import write_pdf, write_scan
+from .conftest import write_incomplete, write_pdf, write_scan
 
 
 @pytest.fixture
@@ -29,6 +29,13 @@ def ohr(*words):
 def ask(home, *rows):
     with (home / "mine.csv").open("w", newline="") as opened:
         csv.writer(opened).writerows((("question", "answers", "document", "page", "evidence"), *rows))
+
+
+def test_text_layers_that_are_not_whole_are_counted(home):
+    assert "of the text layers" not in ohr("init", "docs").stdout
+    write_incomplete(home / "docs/half.pdf")
+    done = ohr("init", "docs", "--force")
+    assert "of the text layers 3 whole, 1 incomplete: `ohr check` says which, and why" in done.stdout
 
 
 def test_a_folder_becomes_a_study_that_is_valid(home):

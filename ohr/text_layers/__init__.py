@@ -1,0 +1,1 @@
+"""Text layers that serve as ground truth: what two readers and OCR say of each page, as a verdict."""
