@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
-from ohr.contracts import Block, OcrFormat, Word
+from ohr.contracts import Block, OcrFormat
 from ohr.testing.stage import TEXTS, check_stage, require, suite
 
 _ODD: tuple[Any, ...] = (
