@@ -21,7 +21,7 @@ from .formats.choice import FormatField, formats_shown, reader_identity
 from .formats.find import index_of, shortest_endings
 from .formats.markdown import Markdown
 from .formats.ohrbench import OhrBench
-from .formats.result_folder import SCORED_0, documents_in, faults_of, page_faults, pages_of
+from .formats.result_folder import SCORED_0, documents_in, faults_of, page_faults, pages_of, text_faults
 
 
 class Precomputed(RecordedOcr, kind="precomputed"):
@@ -111,12 +111,12 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         return documents_in(self.root, self.format)
 
     def notes(self, documents: Sequence[Document]) -> Sequence[str]:
-        """Count and name the domains, documents and pages that the folder lacks, and the faults of its files."""
+        """Count and name the domains, documents and pages that the folder lacks, and faults of its files and texts."""
         if not self.root.is_dir():
             return ()
         if self._is_own_layout:
             return sentences(self._faults(documents))
-        return sentences(faults_of(self.root, self.format, documents))
+        return sentences(faults_of(self.root, self.format, documents, self.markup or Markup()))
 
     @property
     def _is_own_layout(self) -> bool:
@@ -150,6 +150,7 @@ class Precomputed(RecordedOcr, kind="precomputed"):
             yield from reading.faults
             if reading.pages:
                 yield from page_faults(document, {page.index for page in reading.pages}, base)
+                yield from text_faults([self._finished(page) for page in reading.pages], base)
 
     def _file(self, document: Document) -> Path | None:
         path = self.root / f"{document.name}.json"

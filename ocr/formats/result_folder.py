@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ohr.contracts import ABSENT, Block, Document, OcrFormat, Page, Recognition
 from ohr.files.names import UNWRITABLE
+from ohr.markup.artifacts import WORDS, artifacts
 from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, named
@@ -15,6 +16,8 @@ from .find import Ambiguous, Index, Piece, index_of, look, pages_in, shortest_en
 from .markdown import Markdown
 from .values import Pages, Unreadable
 
+_LONGEST_PAGE = 20_000
+"""Characters: the longest of 3,590 pages of OHRBench's ground truth has 7,647, MinerU's longest of them 10,756."""
 SCORED_0 = "so that all questions on it score 0 there"
 
 
@@ -98,8 +101,8 @@ def documents_in(root: Path, format: OcrFormat) -> list[Document]:
     return documents
 
 
-def faults_of(root: Path, format: OcrFormat, documents: Sequence[Document]) -> Iterator[Fault]:
-    """List what a folder lacks, and what is wrong with its files."""
+def faults_of(root: Path, format: OcrFormat, documents: Sequence[Document], markup: Markup) -> Iterator[Fault]:
+    """List what a folder lacks, and what is wrong with its files and texts."""
     base, index = root.resolve().name, index_of(root, format)
     yield from (Fault("file", f"whose {UNWRITABLE}, left out", name) for name in index.unwritable)
     yield from (Fault("line", "that names no document, left out", f"{base}/{name}") for name in index.unnamed)
@@ -107,6 +110,8 @@ def faults_of(root: Path, format: OcrFormat, documents: Sequence[Document]) -> I
     for document in documents:
         result = result_of(index, document.name, document.pages)
         yield from _faults(document, result, base)
+        pages = [_page(document.name, index, result, markup) for index in sorted(result.pages)] if result else []
+        yield from text_faults(pages, base)
         for piece in _pieces(index, root.resolve(), document.name):
             readers[piece].append(document.name)
     for piece, names in readers.items():
@@ -131,6 +136,19 @@ def _faults(document: Document, result: Result | None, base: str) -> Iterator[Fa
     for index, reason in sorted(result.errors.items()):
         yield Fault("page", f"of {base} without text: {reason}", f"{document.name} page {index + 1}")
     yield from page_faults(document, {*result.pages, *result.errors}, base)
+    if 0 < (last := max((*result.pages, *result.errors), default=-1) + 1) < document.pages:
+        where = f"{document.name} ({counted(last, 'page')} where the document has {document.pages})"
+        yield Fault("document", f"of {base} shorter than the document", where)
+
+
+def text_faults(pages: Sequence[Page], base: str) -> Iterator[Fault]:
+    """List the artifacts of a document's pages, and a single page that is too long for one."""
+    for page in pages:
+        for kind in dict.fromkeys(artifact.kind for artifact in artifacts(page.text)):
+            yield Fault("page", f"of {base} with {WORDS[kind]}", f"{page.document} page {page.index + 1}")
+    if len(pages) == 1 and len(pages[0].text) > _LONGEST_PAGE:
+        about = f"of {base} read as one page, although it is too long for one: its page borders are not known"
+        yield Fault("document", about, f"{pages[0].document} ({len(pages[0].text):,} characters)")
 
 
 def page_faults(document: Document, here: Set[int], base: str) -> Iterator[Fault]:
