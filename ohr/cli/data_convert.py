@@ -1,5 +1,6 @@
 """`ohr data convert`: a system's own result files as OHRBench's layout."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,10 +47,10 @@ def convert(
     warnings = reader.notes(documents)
     about = f"data convert {source.resolve()} --format {shown} --markup {markup} --benchmark {kind} --root {root}"
     with filled(target, "OUT", {"command": about}, force=force):
-        written, failed = _converted(reader, documents, target)
+        written, failed, hygiene = _converted(reader, documents, target)
     pages, whole = sum(written), sum(count > 0 for count in written)
     if as_json:
-        counts = {"format": shown, "documents": whole, "pages": pages, "failed": len(failed)}
+        counts = {"format": shown, "documents": whole, "pages": pages, "failed": len(failed), "hygiene": hygiene}
         say_json({**counts, "failures": failed, "warnings": warnings})
     else:
         where = f"{target}" if format else f"{target}, read as {shown}"
@@ -87,33 +88,42 @@ def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
     return benchmark.documents()
 
 
-def _converted(reader: Any, documents: "Sequence[Document]", target: Path) -> tuple[list[int], list[str]]:
-    """Write all documents that are not whole yet; returns the pages of each, and the pages that failed."""
-    failed, written = [], []
+def _converted(
+    reader: Any, documents: "Sequence[Document]", target: Path
+) -> tuple[list[int], list[str], dict[str, int]]:
+    """Write all documents that are not whole yet; returns the pages of each, those that failed, and artifacts.
+
+    Artifacts are counted by the pages that have some of a kind.
+    """
+    from ohr.markup.artifacts import artifacts
+
+    failed, written, hygiene = [], [], Counter[str]()
     for document in documents:
-        if _is_whole(target, document):
-            written.append(document.pages)
-            continue
-        read: Sequence[Page] = reader.recorded(document)
-        failed += [f"{page.document} page {page.index + 1}: {page.error}" for page in read if page.error]
-        written.append(_write(target, document, [page for page in read if not page.error]))
-    return written, failed
+        pages = _whole(target, document)
+        if not pages:
+            read: Sequence[Page] = reader.recorded(document)
+            failed += [f"{page.document} page {page.index + 1}: {page.error}" for page in read if page.error]
+            pages = [page for page in read if not page.error]
+            _write(target, document, pages)
+        written.append(len(pages))
+        hygiene.update(kind for page in pages for kind in {artifact.kind for artifact in artifacts(page.text)})
+    return written, failed, dict(sorted(hygiene.items()))
 
 
-def _is_whole(target: Path, document: "Document") -> bool:
-    """Report whether an earlier, unfinished conversion has written every page of a document."""
+def _whole(target: Path, document: "Document") -> "Sequence[Page]":
+    """Return the pages of a document where an earlier, unfinished conversion has written all; else none."""
     from ohr.errors import DataError
     from ohr.files.ohrbench_json import read_pages
 
     try:
         pages = read_pages(target, document.name)
     except DataError:  # cut
-        return False
-    return bool(pages) and len(pages) == document.pages
+        return ()
+    return pages if len(pages) == document.pages else ()
 
 
-def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> int:
-    """Write a document's pages; returns how many there are."""
+def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> None:
+    """Write a document's pages."""
     from ohr.files.ohrbench_json import write_pages
     from ohr.results.folder.whole_files import replaced
 
@@ -122,4 +132,3 @@ def _write(target: Path, document: "Document", pages: "Sequence[Page]") -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced(path) as new:
             write_pages(new, pages)
-    return len(pages)

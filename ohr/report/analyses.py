@@ -15,6 +15,7 @@ from ohr.metrics.lcs import lcs_without_formatting
 from ohr.metrics.realism import QUANTILES
 from ohr.noise_files.stats import NothingToCompare, of_run, page_statistics
 from ohr.results.derived.fact_survival import STEPS, pipelines, read_survival
+from ohr.results.derived.hygiene_rows import hygiene_by_kind
 from ohr.results.derived.means import estimates
 from ohr.results.derived.rater_agreement import agreement
 from ohr.results.run import Run
@@ -367,6 +368,7 @@ ANALYSES: Mapping[str, Callable[[Run], Rows]] = {
     "robustness": robustness,
     "survival": survival,
     "agreement": agreement,
+    "hygiene": hygiene_by_kind,
 }
 """By name."""
 

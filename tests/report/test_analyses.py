@@ -154,7 +154,7 @@ def test_a_report_holds_every_analysis_as_json(folder):
     data = report_data(Run(folder))
     assert list(data) == list(ANALYSES)
     # no noise has several levels, no question has facts, and no judge was asked
-    assert {name for name, rows in data.items() if not rows} == {"robustness", "survival", "agreement"}
+    assert {name for name, rows in data.items() if not rows} == {"robustness", "survival", "agreement", "hygiene"}
     json.dumps(data)
 
 
