@@ -10,7 +10,8 @@ from typing import Any
 
 from ohr.contracts import Block, OcrFormat
 
-from .markdown import MARK, SPLIT, parted, without_marks
+from .markdown import MARK, without_marks
+from .page_borders import SPLIT, pages_of
 from .values import LABELS, Pages, formula, picture, table
 
 _OWN = re.compile(rf"<\|ref\|>|<\|det\|>|<\|grounding\|>|<｜end▁of▁sentence｜>|{SPLIT}", re.IGNORECASE)
@@ -25,7 +26,7 @@ class DeepSeekOcr(OcrFormat, kind="deepseek_ocr"):
 
     def pages(self, content: Any) -> Pages:
         """Read a document."""
-        return {number: tuple(_page(text)) for number, text in enumerate(parted(content))}
+        return {number: tuple(_page(text)) for number, text in pages_of(content).items()}
 
     def fits(self, content: Any) -> bool:
         """Report whether a text has marks that no other system writes."""

@@ -7,19 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ohr.contracts import Block
+from ohr.markup.artifacts import BLANK_LINES, unfenced
 from ohr.markup.convert import Notation, with_tables_in
 
 _FURNITURE = frozenset({"header", "footer", "page_number"})
-_FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[ \t]*[\w-]*[ \t]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z", re.DOTALL)
-_WRAPPER = re.compile(
-    r"\A\s*(`{3,}|~{3,})[ \t]*(?:markdown|md|html|latex|text)[ \t]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z",
-    re.DOTALL | re.IGNORECASE,
-)
 _LINK = re.compile(
     r"!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|<img\b[^<>]*/?>|^\[[^\]\n]+\]:[ \t]*<?data:image/[^\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_BLANK = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 Keep = Literal["keep", "drop"]
 """Fate of a kind of block."""
@@ -33,11 +28,11 @@ class Markup(BaseModel):
     images: Annotated[Keep, Field(description="Links to pictures, and their placeholders.")] = "drop"
     page_furniture: Annotated[Keep, Field(description="Page headers, footers and page numbers.")] = "keep"
     invented: Annotated[Keep, Field(description="A model's own descriptions of pictures.")] = "keep"
-    fences: Annotated[Keep, Field(description="A code fence around the whole page.")] = "drop"
+    fences: Annotated[Keep, Field(description="A code fence around the whole page, and what introduces it.")] = "drop"
 
     def identity(self) -> dict[str, int]:
         """Return what belongs into keys besides the fields: how pages are tidied, and how tables are read."""
-        return {"tidying": 2} | ({} if self.tables == "as_is" else {"table_reading": 3})
+        return {"tidying": 3} | ({} if self.tables == "as_is" else {"table_reading": 3})
 
 
 PRESETS = {
@@ -72,23 +67,12 @@ def page_text(blocks: Sequence[Block], markup: Markup) -> str:
 def tidy(text: str, markup: Markup) -> str:
     """Apply what can be seen in a page's Markdown: fences, links to pictures, notation of tables."""
     if markup.fences == "drop":
-        text = _unfenced(text)
+        text = unfenced(text)
     if markup.images == "drop":
         text = _LINK.sub("", text)
     if markup.tables != "as_is":
         text = with_tables_in(text, markup.tables)
-    return _BLANK.sub("\n\n", text).strip("\n")
-
-
-def _unfenced(text: str) -> str:
-    """Remove the fence around a page: one without another in it, or of Markdown around whole blocks of code."""
-    if (fence := _FENCE.match(text)) and fence[1] not in fence[2]:
-        return fence[2]
-    if fence := _WRAPPER.match(text):
-        inner = re.findall(rf"^[ \t]*{fence[1]}[ \t]*(\S*)", fence[2], re.MULTILINE)
-        if len(inner) % 2 == 0 and not any(inner[1::2]):  # each second one closes a block, and names no language
-            return fence[2]
-    return text
+    return BLANK_LINES.sub("\n\n", text).strip("\n")
 
 
 def _lines(blocks: Sequence[Block], markup: Markup) -> Iterable[str]:

@@ -16,6 +16,7 @@ from ohr.metrics.realism import QUANTILES
 from ohr.noise_files.stats import NothingToCompare, of_run, page_statistics
 from ohr.report.trust import confidence, limits, reliability, repeatability, thresholds, trust
 from ohr.results.derived.fact_survival import STEPS, pipelines, read_survival
+from ohr.results.derived.hygiene_rows import hygiene_by_kind
 from ohr.results.derived.means import estimates
 from ohr.results.derived.rater_agreement import agreement
 from ohr.results.run import Run
@@ -374,6 +375,7 @@ ANALYSES: Mapping[str, Callable[[Run], Rows]] = {
     "thresholds": thresholds,
     "limits": limits,
     "repeatability": repeatability,
+    "hygiene": hygiene_by_kind,
 }
 """By name."""
 

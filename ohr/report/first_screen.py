@@ -26,6 +26,7 @@ from ohr.report.lead import (
     rounded,
     scored,
 )
+from ohr.report.views.hygiene import hygiene_sentences
 from ohr.report.views.page_repairs import repair_advice, repaired_sentence
 from ohr.report.views.view import View
 from ohr.results.derived.losses import Loss, distinctive, read_losses
@@ -249,7 +250,7 @@ def summarize(run: Run, *, advise: bool = True) -> Summary:
         DataError: a table is missing or damaged.
     """
     whole, hypotheses = headline_losses(run), _hypotheses(run) if advise else ""
-    failed = (*what_failed(run.manifest), *why_not_judged(whole))
+    failed = (*what_failed(run.manifest), *why_not_judged(whole), *hygiene_sentences(run))
     if not whole:
         lacks, helps = lacking(run)
         engines = read_engines(run, whole, None)

@@ -54,6 +54,14 @@ def test_documents_of_a_benchmark_have_its_names(tmp_path):
     ]
 
 
+def test_pages_with_artifacts_are_counted_by_kind(tmp_path):
+    (tmp_path / "read").mkdir()
+    (tmp_path / "read" / "lease.md").write_text("Pay at the quay.\n" * 20 + "\f:selected: yes :selected: no")
+    found = json.loads(convert(tmp_path / "read", tmp_path / "out", "--json").output)
+    assert found["hygiene"] == {"loop": 1, "selection_marks": 1}
+    assert "1 page of read with marks of selected boxes: read/lease page 2" in found["warnings"]
+
+
 def test_a_broken_file_is_counted_and_the_others_are_converted(results, tmp_path):
     (results / "finance" / "bulletin_content_list.json").write_text('[{"type"')
     done = convert(results, tmp_path / "out", "--format", "mineru")

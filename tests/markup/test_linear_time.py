@@ -8,12 +8,14 @@ import pytest
 
 from ohr.chunkers.tokens import Tokens
 from ohr.contracts import Page
+from ohr.markup.artifacts import artifacts
 from ohr.markup.regions import regions
 from ohr.markup.strip import strip_markup
 from ohr.metrics.commands import formatting_commands
 from ohr.metrics.realism import see
 from ohr.noise.formatting import Formatting
 from ohr.noise.table_format import TableFormat
+from ohr.ocr.formats.page_borders import pages_of
 from ohr.text.words import words
 
 
@@ -25,6 +27,8 @@ STEPS = {
     "strip": strip_markup,
     "regions": regions,
     "words": words,
+    "artifacts": artifacts,
+    "page borders": pages_of,
     "commands": formatting_commands,
     "see": lambda text: see(Page("d", 0, text), Page("d", 0, f"{text} x"), (), {}),
     "formatting": perturbed(Formatting(rate=0.5)),
@@ -52,6 +56,13 @@ TEXTS = {
     "hyphens": "-",
     "bars": "|",
     "stars": "*",
+    "form feeds": "<<< \f",
+    "opened fences": "```markdown\n",
+    "opened front matter": "---\na: b\n",
+    "opened pictures": "![](data:image/png;base64,",
+    "opened positions": '<|det|>"bbox": [1, ',
+    "page marks": "--- page 1 ---\n",
+    "two words": "a b ",
 }
 WRAPPED = {
     "one word between dollars": ("$", "a", "$"),

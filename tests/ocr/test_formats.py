@@ -326,6 +326,22 @@ def test_mistral():
         ("one\n=== PAGE 2 ===\ntwo", {0: "one", 1: "two"}),
         ("a\n\n--- Page 7 ---\nb", {0: "a\n\n--- Page 7 ---\nb"}),  # of the page's own
         ("--- Page 1 ---\na\n--- Page 1 ---\nb", {0: "--- Page 1 ---\na\n--- Page 1 ---\nb"}),
+        ("one\n\n---PAGE_BREAK---\n\ntwo", {0: "one", 1: "two"}),
+        ("one\n\\newpage\ntwo", {0: "one", 1: "two"}),  # pandoc
+        ('one\n\n<div style="page-break-after: always;"></div>\n\ntwo', {0: "one", 1: "two"}),
+        ("one\n<!-- END_OF_PAGE -->\ntwo\n<!-- END_OF_PAGE -->", {0: "one", 1: "two"}),
+        ("one\n\n---\n\ntwo", {0: "one\n\n---\n\ntwo"}),  # LlamaParse's, or the page's own
+        ("START OF PAGE: 1\none\nEND OF PAGE: 1\nSTART OF PAGE: 2\ntwo\nEND OF PAGE: 2", {0: "one", 1: "two"}),
+        ("<page_1>\none\n</page_1>\n<page_2>\ntwo\n</page_2>", {0: "one", 1: "two"}),
+        ("one\n--- END OF PAGE 1 ---\ntwo\n--- END OF PAGE 2 ---", {0: "one", 1: "two"}),
+        ("<!-- Page 0 -->\none\n<!-- Page 1 -->\ntwo", {0: "one", 1: "two"}),
+        ("--- 第 1 页 ---\none\n--- 第 2 页 ---\ntwo", {0: "one", 1: "two"}),
+        ("## Page 1\n\none\n\n---\n\n## Page 2\n\ntwo", {0: "one", 1: "two"}),
+        ("[Page 1]\none\n[Page 2]\ntwo", {0: "one", 1: "two"}),
+        ("# Kelp\n\n## Page 1\n\n## Page 2", {0: "# Kelp\n\n## Page 1\n\n## Page 2"}),  # headings of the page
+        ("Page 1\none\nPage 2\ntwo", {0: "Page 1\none\nPage 2\ntwo"}),
+        ("one\n<page_number>1</page_number>\ntwo\n<page_number>2</page_number>", {0: "one", 1: "two"}),  # Nanonets
+        ("one\n<page_number>7</page_number>", {0: "one\n<page_number>7</page_number>"}),  # a printed number
         ("one\r\n<--- Page Split --->\r\ntwo\r\n", {0: "one", 1: "two"}),
         ("---\r\nis_table: False\r\n---\r\nKelp\r\n", {0: "Kelp"}),
         ("<|grounding|>Kelp<｜end▁of▁sentence｜>", {0: "Kelp"}),
@@ -345,6 +361,7 @@ def test_markdown(text, pages):
         ("```\na\n```\nand\n```\nb\n```", "```\na\n```\nand\n```\nb\n```"),
         ("```md\na\n```\n\n```md\nb\n```", "```md\na\n```\n\n```md\nb\n```"),
         ("~~~markdown\na\n\n```\nx\n```\n~~~", "a\n\n```\nx\n```"),
+        ("Here is the extracted text:\n\n```markdown\n# Kelp\n```", "# Kelp"),
         ("![Kelp][p1] grows\n\n[p1]: data:image/png;base64,iVBORw0", " grows"),
         ("[p1]: <data:image/png;base64,iVBORw0>\nKelp", "Kelp"),
         ("see [1]: data of 2019", "see [1]: data of 2019"),

@@ -212,6 +212,30 @@ def test_what_is_missing_and_what_is_too_much_is_reported(tmp_path):
     ]
 
 
+def test_a_file_that_is_shorter_than_its_document_is_named(tmp_path):
+    write(tmp_path, **{"law/lease.md": "one\n\n---\n\ntwo"})
+    assert Precomputed(root=tmp_path, format="markdown").notes([LEASE])[-1] == (
+        f"1 document of {tmp_path.name} shorter than the document: law/lease (1 page where the document has 2)"
+    )
+
+
+def test_a_file_that_is_too_long_for_one_page_is_named_once(tmp_path):
+    lines = "".join(f"{n} kelp.\n" for n in range(3_000))
+    write(tmp_path, **{"law/lease.md": lines, "law/will.md": lines, "law/deed.md": f"{lines}\f{lines}"})
+    reader = Precomputed(root=tmp_path, format="markdown")
+    (note,) = reader.notes(reader.documents())
+    assert note.startswith(f"2 documents of {tmp_path.name} read as one page, although it is too long for one")
+
+
+@pytest.mark.parametrize(("name", "key"), [("lease.md", None), ("law/lease.json", "page_idx")])
+def test_artifacts_in_the_texts_are_counted_and_named(tmp_path, name, key):
+    text = "Pay at the quay.\n" * 20
+    write(tmp_path, **{name: json.dumps([{key: 0, "text": text}]) if key else text})
+    reader = Precomputed(root=tmp_path)
+    (document,) = reader.documents()
+    assert reader.notes([document]) == [f"1 page of {tmp_path.name} with a loop: {document.name} page 1"]
+
+
 def test_pages_after_the_last_are_reported_of_ohrbenchs_layout_too(tmp_path):
     write(tmp_path, **{"law/will.json": json.dumps([{"page_idx": page, "text": "a"} for page in range(2)])})
     assert Precomputed(root=tmp_path).notes([WILL]) == [

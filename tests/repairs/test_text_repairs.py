@@ -5,6 +5,7 @@ import pytest
 
 from ohr.contracts import Page
 from ohr.repairs.dehyphenate import Dehyphenate
+from ohr.repairs.strip_artifacts import StripArtifacts
 from ohr.repairs.strip_headers import StripHeaders
 
 RNG = np.random.default_rng(0)
@@ -36,6 +37,18 @@ def test_cut_words_are_joined_where_the_document_says_so(text, repaired, counts)
     (page,) = Dehyphenate().treat(pages(text), RNG)
     assert page.text == repaired
     assert tuple(page.record.values()) == counts
+
+
+def test_artifacts_go_and_are_counted():
+    texts = ("Sorry, I can't read this page.", "```\nPay here.\n```", "Pay here.")
+    treated = StripArtifacts().treat(pages(*texts), RNG)
+    assert [page.text for page in treated] == ["", "Pay here.", "Pay here."]
+    assert [dict(page.record) for page in treated] == [
+        {"refusal": 1, "characters": 30},
+        {"fence": 1, "characters": 7},
+        {},
+    ]
+    assert StripArtifacts(kinds=["loop"]).treat(pages(*texts), RNG)[0].text == texts[0]
 
 
 def test_other_pages_decide_about_a_word_and_nothing_is_joined_across_pages():

@@ -155,7 +155,7 @@ def test_a_report_holds_every_analysis_as_json(folder):
     assert list(data) == list(ANALYSES)
     # no noise has several levels, no question has facts, no judge was asked, no engine says how sure it is
     stated = {"confidence", "reliability", "thresholds", "limits"}
-    without_rows = {"robustness", "survival", "agreement", "repeatability", *stated}
+    without_rows = {"robustness", "survival", "agreement", "hygiene", "repeatability", *stated}
     assert {name for name, rows in data.items() if not rows} == without_rows
     json.dumps(data)
 

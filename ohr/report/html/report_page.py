@@ -71,6 +71,7 @@ HEADINGS: tuple[tuple[str, str, int, str], ...] = (
     ("words", "Most confused words", 30, "Which words of the clean text became which others."),
     ("attribution", "Cost of each part of a noise", 60, ""),
     ("doses", "How noisy the texts are", 12, ""),
+    ("hygiene", "Artifacts in the texts of pages", 12, ""),
     ("failures", "Failures and warnings", 30, ""),
     ("provenance", "Provenance", 30, ""),
     ("questions", "Questions", 0, "Every question with its pages, as each condition has them."),

@@ -6,7 +6,7 @@ from typing import Any
 from ohr.commit import with_commit
 from ohr.errors import DataError
 from ohr.registry import choices
-from ohr.report.views import effort_and_money, loss_tables, page_repairs, protocol, score_tables
+from ohr.report.views import effort_and_money, hygiene, loss_tables, page_repairs, protocol, score_tables
 from ohr.report.views.view import View
 from ohr.results.run import Run
 
@@ -88,6 +88,7 @@ SECTIONS: Mapping[str, Callable[[Run], list[View]]] = {
     ],
     "attribution": loss_tables.attribution,
     "doses": score_tables.doses,
+    "hygiene": hygiene.views,
     "failures": failures,
     "provenance": provenance,
 }
@@ -110,4 +111,4 @@ def section(run: Run, name: str) -> list[View]:
 def for_screen(run: Run) -> list[View]:
     """Return what a screen shows after the scores: costs of parts, the loss by stage, repairs, and money."""
     views = [*loss_tables.attribution(run, wide=True), *loss_tables.by_stage(run)[:1], *page_repairs.page_repairs(run)]
-    return [*views, *effort_and_money.repair(run), *effort_and_money.money(run)]
+    return [*views, *hygiene.views(run), *effort_and_money.repair(run), *effort_and_money.money(run)]

@@ -10,6 +10,7 @@ from ohr.results.derived.aggregate_rows import aggregate_rows
 from ohr.results.derived.curve_rows import curve_rows
 from ohr.results.derived.dose_rows import Counts, dose_rows
 from ohr.results.derived.effort_rows import effort_rows
+from ohr.results.derived.hygiene_rows import hygiene_rows
 from ohr.results.derived.hypothesis_rows import hypothesis_rows
 from ohr.results.derived.pairs import ScoredRun
 from ohr.results.derived.repair_rows import repair_rows
@@ -31,6 +32,7 @@ ROWS: Mapping[str, MadeOf] = {
     "hypotheses": hypothesis_rows,
     "repair": repair_rows,
     "effort": effort_rows,
+    "hygiene": hygiene_rows,
 }
 """The rows of each table that follows from a run alone; those of `effort` from its summary, too."""
 

@@ -118,6 +118,10 @@ _TABLES = {
         "pairs_failed:int64 changed_documents:int64 difference:double low:double high:double inner_low:double "
         "inner_high:double p:double p_holm:double margin:double verdict expected held:bool"
     ),
+    "hygiene": (
+        "kb condition replicate:int64 document page:int64 kind count:int64 characters:int64 share:double excerpt "
+        "kb_pages:int64 kb_characters:int64"
+    ),
     "attribution": (
         f"condition method part stage chunker retriever generator metric evidence_source cost:double {_INTERVAL} "
         "n:int64 documents:int64 note"
@@ -140,7 +144,9 @@ STATISTICS = "page_statistics"
 """The table of what is measured of pages beyond the dose; it has the rows of `pages`, in their order."""
 MEASURED = ("questions", "texts", "readings", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
-DERIVED = ("doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses", "repair", "effort")
+DERIVED = (
+    "doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses", "repair", "effort", "hygiene",
+)  # fmt: skip
 """Tables that follow from the measured ones; each has a copy as CSV."""
 
 

@@ -1,0 +1,257 @@
+"""Artifacts: what programs and models write into a page's text although the page does not have it."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from ohr.contracts import Span
+from ohr.text.loops import loops
+
+Kind = Literal[
+    "loop", "refusal", "prompt", "preamble", "fence", "front_matter", "coordinates", "special_tokens", "image_data",
+    "selection_marks",
+]  # fmt: skip
+"""Kinds of artifacts."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+WORDS: Mapping[str, str] = {
+    "loop": "a loop",
+    "refusal": "a refusal in place of text",
+    "prompt": "a part of a prompt",
+    "preamble": "a line that introduces the text",
+    "fence": "a code fence around the page",
+    "front_matter": "YAML before the text",
+    "coordinates": "coordinates",
+    "special_tokens": "special tokens of a model",
+    "image_data": "a picture as base64",
+    "selection_marks": "marks of selected boxes",
+}
+"""The kinds in words, as a page has them."""
+
+
+class Artifact(NamedTuple):
+    """One artifact of a text.
+
+    Attributes:
+        kind: what it is.
+        spans: where it is, ascending: of a fence both ends, of a loop all but the first occurrence.
+    """
+
+    kind: Kind
+    spans: tuple[Span, ...]
+
+
+def artifacts(text: str) -> list[Artifact]:
+    """Return the artifacts of a page's text, by kind; a refusal is the whole text. Linear in the text's length."""
+    if is_refusal(text):
+        return [Artifact("refusal", ((0, len(text)),))]
+    found = [*_prompts(text), *_around(text)]
+    for kind, needle, pattern in _PATTERNS:
+        if needle in text:
+            found += [Artifact(kind, (match.span(),)) for match in pattern.finditer(text)]
+    pictures = covered([artifact for artifact in found if artifact.kind == "image_data"])
+    return [*(Artifact("loop", (span,)) for span in _loops(text, pictures)), *found]
+
+
+def _loops(text: str, pictures: Sequence[Span]) -> Iterator[Span]:
+    """Yield what loops repeat; those inside of a picture's base64 are none."""
+    starts = [start for start, _ in pictures]
+    for loop in loops(text):
+        place = bisect_right(starts, loop.start) - 1
+        if place < 0 or loop.end > pictures[place][1]:
+            yield loop.once, loop.end
+
+
+def unfenced(text: str) -> str:
+    """Return what is inside the fence around a page; what is before the fence goes with it. Else the text."""
+    fence = next((artifact for artifact in _around(text) if artifact.kind == "fence"), None)
+    return text if fence is None else text[fence.spans[0][1] : fence.spans[1][0]]
+
+
+def without_front_matter(text: str, keys: Collection[str]) -> str:
+    """Return a text without YAML at its start, where that has none but these keys."""
+    match = _FRONT_MATTER.match(text)
+    return text[match.end() :] if match and set(_KEY.findall(match[0])) <= set(keys) else text
+
+
+def without_artifacts(text: str, kinds: Collection[str]) -> tuple[str, list[Artifact]]:
+    """Return a text without its artifacts of some kinds, and these artifacts; a loop stays once.
+
+    Lines that are then empty are left out where others are around them; a text without artifacts stays as it is.
+    """
+    removed = [artifact for artifact in artifacts(text) if artifact.kind in kinds]
+    spans = covered(removed)
+    if not spans:
+        return text, []
+    borders = [0, *(border for span in spans for border in span), len(text)]
+    left = "".join(text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True))
+    return BLANK_LINES.sub("\n\n", left).strip("\n"), removed
+
+
+def covered(found: Collection[Artifact]) -> list[Span]:
+    """Return the spans that artifacts cover, ascending, joined where they overlap."""
+    joined: list[Span] = []
+    for start, end in sorted(span for artifact in found for span in artifact.spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+"""Several blank lines in a row."""
+
+# --- single marks -----------------------------------------------------------------------------------------
+
+_DEEPSEEK = r"<\|ref\|>[^<\n]{0,200}<\|/ref\|>\s{0,9}<\|det\|>[^<]{0,2000}<\|/det\|>[ \t]*\n?|<\|grounding\|>"
+_NUMBERS = r"[\d\s.,\[\]()-]{3,2000}"
+_POSITION = re.compile(
+    rf"{_DEEPSEEK}|<\|(?:det|box_start|quad_start)\|>{_NUMBERS}<\|(?:/det|box_end|quad_end)\|>[ \t]*\n?"  # Qwen-VL
+    r"|<\|(?:/?ref|/?det|object_ref_(?:start|end)|(?:box|quad)_(?:start|end))\|>"
+    r"|<(?:loc|x|y|patch_index)_[\d.]{1,9}>(?:<(?:loc|x|y|patch_index)_[\d.]{1,9}>){0,99}"  # Florence, DocTags, Kosmos
+    rf"|<(?P<tag>bbox|box|quad|poly(?:gon)?)>{_NUMBERS}</(?P=tag)>"
+)
+_BARE_POSITION = re.compile(r"^[a-z_]{3,20}\[(?:\[\d{1,4}(?:, ?\d{1,4}){3}\](?:, ?)?){1,99}\][ \t]*\n?", re.MULTILINE)
+"""DeepSeek-OCR's, where a tokenizer left its special tokens out."""
+_JSON_POSITION = re.compile(
+    rf"\"(?:bbox(?:_2d)?|box_2d|bounding_?box|poly(?:gon)?)\"\s{{0,9}}:\s{{0,9}}\[{_NUMBERS}\]\s{{0,9}},?\s{{0,9}}"
+)
+"""Those of dots.ocr and Qwen-VL."""
+_HTML_POSITION = re.compile(r"[ \t]data-(?:bbox|polygon)=(?:\"[^\"<>]{0,200}\"|'[^'<>]{0,200}')")
+"""Those of Qwen-VL and Chandra."""
+_SPECIAL = re.compile(
+    r"<\|im_start\|>(?:system|user|assistant)?\n?|<\|(?!/?(?:ref|det|grounding|object_ref_|box_|quad_))/?\w{1,40}\|>"
+    r"|<｜[^<>\n]{1,40}｜>|</?(?:start|end)_of_(?:turn|image|text)>|<(?:pad|unk|eos|bos)>|</s>(?=\s{0,9}\Z)"
+)
+_DATA = r"data:[\w./+-]{1,60}(?:;[\w=-]{1,40}){0,3},[\w+/=%-]*"
+_PICTURE = re.compile(
+    rf"!\[[^\[\]\n]{{0,300}}\]\(<?{_DATA}>?(?:[ \t]{{1,9}}\"[^\"\n]{{0,300}}\")?\)"
+    rf"|<img\b[^<>]{{0,300}}?\bsrc=[\"']?{_DATA}[^<>]{{0,300}}>"
+    rf"|^\[[^\[\]\n]{{1,300}}\]:[ \t]{{0,9}}<?{_DATA}>?[^\n]{{0,300}}\n?|<{_DATA}>|{_DATA}",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PATTERNS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
+    ("coordinates", "<", _POSITION),
+    ("coordinates", "[[", _BARE_POSITION),
+    ("coordinates", '"', _JSON_POSITION),
+    ("coordinates", "data-", _HTML_POSITION),
+    ("special_tokens", "<", _SPECIAL),
+    ("image_data", "data:", _PICTURE),
+    ("selection_marks", "selected:", re.compile(r":(?:un)?selected:[ \t]?")),  # Azure
+)
+"""Kinds, what a text must hold to have one, and how one looks."""
+
+# --- what is around a page --------------------------------------------------------------------------------
+
+_FRONT_MATTER = re.compile(
+    r"\s{0,99}---[ \t]*\n(?:[A-Za-z_][\w-]{0,60}:(?:[ \t][^\n]*)?\n(?:(?:[ \t]|- )[^\n]*\n){0,99}){1,99}"
+    r"---[ \t]*(?:\n|\Z)"
+)
+_KEY = re.compile(r"^([\w-]+):", re.MULTILINE)
+_PREAMBLE = re.compile(
+    r"\s{0,99}(?:(?:sure|certainly|of course|okay|absolutely)\b[^\n]{0,150}"
+    r"|(?:here(?: is|'s|’s| are)|below (?:is|are)|the following is)[^\n]{0,30}"
+    r"\b(?:text|content|transcri|markdown|ocr|extract|convert|page|document|image|table)[^\n]{0,120}"
+    r"|(?:以下是|这是)[^\n]{0,30}(?:文本|文字|内容|图片|识别|提取)[^\n]{0,120})"
+    r"[:：][*_ \t]*\n\s*",
+    re.IGNORECASE,
+)
+_BEFORE: tuple[tuple[Kind, re.Pattern[str]], ...] = (("front_matter", _FRONT_MATTER), ("preamble", _PREAMBLE))
+_OPENED = re.compile(r"\s{0,99}(`{3,99}|~{3,99})[ \t]*([\w-]{0,20})[ \t]*\n")
+_PAGE_LANGUAGES = ("markdown", "md", "html", "latex", "text")
+"""Languages that models name for a page, and seldom for a part of it."""
+
+
+def _around(text: str) -> Iterator[Artifact]:
+    """Yield what is before a page's text, from outside to inside, and the fence around it."""
+    start = 0
+    while token := _SPECIAL.match(text, start):
+        start = token.end()
+    for kind, pattern in _BEFORE:
+        if match := pattern.match(text, start):
+            yield Artifact(kind, (match.span(),))
+            start = match.end()
+    if fence := _fence(text, start):
+        yield fence
+        if match := _FRONT_MATTER.match(text, fence.spans[0][1]):
+            yield Artifact("front_matter", (match.span(),))
+
+
+def _fence(text: str, start: int) -> Artifact | None:
+    """Return the fence around a page: one without another in it, or of Markdown around whole blocks of code."""
+    if not (opened := _OPENED.match(text, start)):
+        return None
+    mark, language = opened[1], opened[2].lower()
+    end = len(text.rstrip())
+    if end - len(mark) < opened.end() or not text.endswith(mark, opened.end(), end):
+        return None
+    inside = text[opened.end() : end - len(mark)].rstrip(" \t")
+    if mark in inside:
+        further = [line.strip() for line in inside.split("\n") if line.strip().startswith(mark)]
+        names = [line[len(mark) :] for line in further]
+        # each second one closes a block, and names no language
+        if language not in _PAGE_LANGUAGES or len(names) % 2 or any(names[1::2]):
+            return None
+    return Artifact("fence", (opened.span(), (opened.end() + len(inside), len(text))))
+
+
+# --- what a model says in place of a page -----------------------------------------------------------------
+
+REFUSAL = re.compile(
+    r"(?:i'm sorry|sorry,|i apologi[sz]e|unfortunately,? (?:i|the|this)\b|as an ai\b|i(?: am|'m) (?:un|not )able|"
+    r"i (?:can(?:no|')t|won't|do not|don't) |(?:there is|i see|you have(?:n't)?) (?:no|not) .{0,20}text|"
+    r"please (?:provide|share|send)|"
+    r"抱歉|对不起|很遗憾|我无法|我不能|作为(?:一个)?(?:ai|人工智能)|无法(?:提供|处理|完成))",
+    re.IGNORECASE,
+)
+"""Beginnings of replies that refuse, or ask for the text; with typewriter's apostrophes."""
+_OF_AN_IMAGE = re.compile(
+    r"(?:the|this) (?:provided )?image (?:you |is |appears |provided |does |contains no )"
+    r"|no (?:readable |visible )?text (?:is |was |could be )?(?:found|detected|visible|extracted|recogni[sz]ed)"
+    r"|unable to (?:read|extract|process|transcribe)\b",
+    re.IGNORECASE,
+)
+_ABOUT_READING = re.compile(
+    r"\b(?:read|see|view|extract|transcri\w+|recogni\w+|process|assist|help|access|images?|pictures?|attached|upload\w*)\b|"
+    r"图|文本|文字|识别|读取|处理|内容",
+    re.IGNORECASE,
+)
+_LONGEST_REFUSAL = 800
+"""Characters: a longer text that begins as a refusal has something else to say."""
+
+
+def is_refusal(text: str) -> bool:
+    """Report whether a text says that a page cannot be read, in place of the page."""
+    if len(text) > 2 * _LONGEST_REFUSAL or len(said := text.strip().lstrip("*_#>[(\"' ")) > _LONGEST_REFUSAL:
+        return False
+    said = said.replace("’", "'")
+    return bool(_OF_AN_IMAGE.match(said) or (REFUSAL.match(said) and _ABOUT_READING.search(said)))
+
+
+_PROMPTS = (
+    "raw_text_start", "raw_text_end", "just return the plain text representation of this document",
+    "image of one page of a", "attached is one page of a document", "do not hallucinate",
+    "extract the text from the above document", "as if you were reading it naturally",
+    "convert the document to markdown", "convert the following document to markdown",
+    "return only the markdown", "return only the extracted text", "free ocr.",
+    "output the layout information from the pdf image", "parse the reading order of this document",
+    "you are an expert ocr", "you are an ocr", "recognize the text in the image", "extract all text from this image",
+    "qwenvl html", "提取文档图片中正文", "请识别图",
+)  # fmt: skip
+"""Parts of the prompts of olmOCR, Nanonets, Zerox, DeepSeek-OCR, dots.ocr, Dolphin, Qwen-VL and HunyuanOCR, and of
+scripts."""
+
+
+def _prompts(text: str) -> Iterator[Artifact]:
+    """Yield the lines that repeat a prompt."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter became two
+        lower = text
+    spans = {
+        (lower.rfind("\n", 0, place) + 1, end if (end := lower.find("\n", place)) >= 0 else len(text))
+        for phrase in _PROMPTS
+        if phrase in lower
+        for place in (lower.find(phrase),)
+    }
+    yield from (Artifact("prompt", (span,)) for span in sorted(spans))
