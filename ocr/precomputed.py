@@ -1,9 +1,10 @@
 """OCR results that exist already, in OHRBench's layout or in a system's own files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import Field, ValidationInfo, model_validator
 
@@ -18,10 +19,28 @@ from ohr.messages.wording import named
 from ohr.registry import Registry
 
 from .formats.choice import FormatField, formats_shown, reader_identity
-from .formats.find import index_of, shortest_endings
+from .formats.find import Index, index_of, shortest_endings
 from .formats.markdown import Markdown
 from .formats.ohrbench import OhrBench
-from .formats.result_folder import SCORED_0, documents_in, faults_of, page_faults, pages_of
+from .formats.result_folder import (
+    SCORED_0,
+    Files,
+    faults_of,
+    files_in,
+    files_of,
+    folder_faults,
+    page_faults,
+    pages_of,
+    result_of,
+)
+
+
+class Converted(NamedTuple):
+    """A document as it was read, and what is wrong with its files."""
+
+    document: Document
+    pages: Sequence[Page]
+    faults: Sequence[Fault]
 
 
 class Precomputed(RecordedOcr, kind="precomputed"):
@@ -97,7 +116,8 @@ class Precomputed(RecordedOcr, kind="precomputed"):
     def recorded(self, document: Document) -> Sequence[Page]:
         """Read a document's pages; each page without a result carries an error."""
         if not self._is_own_layout:
-            return pages_of(self.root, self.format, document, self.markup or Markup())
+            files = files_of(index_of(self.root, self.format), document)
+            return pages_of(*result_of(files), self.markup or Markup())
         path = self._file(document)
         if path is None:
             return [Page(document.name, index, "", ABSENT) for index in range(document.pages)]
@@ -108,15 +128,41 @@ class Precomputed(RecordedOcr, kind="precomputed"):
 
     def documents(self) -> list[Document]:
         """List the documents that the folder holds, as far as names and files show them."""
-        return documents_in(self.root, self.format)
+        return [result_of(files)[0] for files in self.files()]
 
     def notes(self, documents: Sequence[Document]) -> Sequence[str]:
         """Count and name the domains, documents and pages that the folder lacks, and the faults of its files."""
         if not self.root.is_dir():
             return ()
+        files = self.files(documents)
+        return sentences(self.faults(files, chain.from_iterable(map(self._faults, files))))
+
+    def files(self, documents: Sequence[Document] | None = None) -> list[Files]:
+        """List the files of some documents, by default of all that the folder holds; none is read."""
+        if documents is None:
+            return files_in(self.root, self.format)
+        index = Index() if self._is_own_layout else index_of(self.root, self.format)
+        return [files_of(index, document) for document in documents]
+
+    def converted(self, files: Files) -> Converted:
+        """Read each file of a document once."""
+        document, result = result_of(files)
         if self._is_own_layout:
-            return sentences(self._faults(documents))
-        return sentences(faults_of(self.root, self.format, documents))
+            return Converted(document, self.recorded(document), tuple(self._own_faults(document)))
+        faults = tuple(faults_of(document, result, self.root.resolve().name))
+        return Converted(document, pages_of(document, result, self.markup or Markup()), faults)
+
+    def faults(self, files: Sequence[Files], own: Iterable[Fault]) -> Iterator[Fault]:
+        """List what is wrong with the folder, and with its documents, as `own` has it."""
+        if not self._is_own_layout:
+            yield from folder_faults(self.root, self.format, files, own)
+            return
+        for domain in sorted({each.document.domain for each in files}):
+            if not (self.root / domain).is_dir():
+                yield Fault("domain", f"missing from {self.root.resolve().name}, {SCORED_0}", domain)
+        for name in unwritable_files(self.root):
+            yield Fault("file", f"whose {UNWRITABLE}, left out", name)
+        yield from own
 
     @property
     def _is_own_layout(self) -> bool:
@@ -129,27 +175,23 @@ class Precomputed(RecordedOcr, kind="precomputed"):
     def _finished(self, page: Page) -> Page:
         return page if self.markup is None or page.error else replace(page, text=tidy(page.text, self.markup))
 
-    def _faults(self, documents: Sequence[Document]) -> Iterator[Fault]:
-        base = self.root.resolve().name
-        domains = {document.domain for document in documents}
-        absent = {domain for domain in domains if not (self.root / domain).is_dir()}
-        missing = f"missing from {base}, {SCORED_0}"
-        for domain in sorted(absent):
-            yield Fault("domain", missing, domain)
-        for name in unwritable_files(self.root):
-            yield Fault("file", f"whose {UNWRITABLE}, left out", name)
-        for document in documents:
-            path = None if document.domain in absent else self._file(document)
-            if path is None:
-                if document.domain not in absent:
-                    yield Fault("document", missing, document.name)
-                continue
-            if path != self.root / f"{document.name}.json":
-                yield Fault("document", f"named in another Unicode form in {base}, matched", document.name)
-            reading = read_document(path, document.name)
-            yield from reading.faults
-            if reading.pages:
-                yield from page_faults(document, {page.index for page in reading.pages}, base)
+    def _faults(self, files: Files) -> Iterator[Fault]:
+        if self._is_own_layout:
+            return self._own_faults(files.document)
+        return faults_of(*result_of(files), self.root.resolve().name)
+
+    def _own_faults(self, document: Document) -> Iterator[Fault]:
+        base, path = self.root.resolve().name, self._file(document)
+        if path is None:
+            if (self.root / document.domain).is_dir():
+                yield Fault("document", f"missing from {base}, {SCORED_0}", document.name)
+            return
+        if path != self.root / f"{document.name}.json":
+            yield Fault("document", f"named in another Unicode form in {base}, matched", document.name)
+        reading = read_document(path, document.name)
+        yield from reading.faults
+        if reading.pages:
+            yield from page_faults(document, {page.index for page in reading.pages}, base)
 
     def _file(self, document: Document) -> Path | None:
         path = self.root / f"{document.name}.json"

@@ -91,7 +91,7 @@ def sources(format: OcrFormat, content: bytes) -> Iterator[tuple[int, PurePosixP
 Name = tuple[str, ...]
 """Folders and name of a result, without its ending, in one Unicode form."""
 
-_NUMBERED = re.compile(r"(?P<stem>.*?)[ ._-]*(?:(?<![A-Za-z])p(?:age)?)?[ ._-]*(?P<number>\d{1,6})")
+_NUMBERED = re.compile(r"(?P<stem>.*?)[ ._-]*(?:(?<![A-Za-z])p(?:age)?)?[ ._-]*(?P<number>(?<!\d)\d{1,6})")
 
 
 _TASK = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -309,14 +309,16 @@ def _are_pages(pieces: Sequence[Piece]) -> bool:
 
 
 def _are_documents(pieces: Sequence[Piece]) -> bool:
-    """Report whether numbered files are documents: two of them hold a page of the same number."""
-    seen = set[int]()
+    """Report whether numbered files are documents: two hold a page of the same number, or most hold several pages."""
+    seen, several = set[int](), 0
     for piece in pieces:
+        numbers_pages = piece.format.numbers_pages and is_json(piece.ending)
         try:
-            numbers = set(piece.pages()) if piece.format.numbers_pages and is_json(piece.ending) else set()
+            numbers = set(piece.pages()) if numbers_pages or not is_json(piece.ending) else set()
         except Unreadable:
             continue
-        if numbers & seen:
+        several += len(numbers) > 1
+        if (numbers_pages and numbers & seen) or 2 * several > len(pieces):
             return True
         seen |= numbers
     return False

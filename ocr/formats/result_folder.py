@@ -1,8 +1,9 @@
 """The results in a folder: the pages of documents, what is wrong with them, and what a program has just written."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from ohr.contracts import ABSENT, Block, Document, OcrFormat, Page, Recognition
@@ -11,7 +12,7 @@ from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, named
 
-from .find import Ambiguous, Index, Piece, index_of, look, pages_in, shortest_endings
+from .find import Ambiguous, Index, Piece, index_of, is_json, look, pages_in, shortest_endings
 from .markdown import Markdown
 from .values import Pages, Unreadable
 
@@ -26,25 +27,67 @@ class Result:
         errors: reasons of pages that could not be read.
         error: the reason why nothing could be read.
         lists_blank: whether pages without text are listed.
+        joined: how many pages of the file were put together, as its document has one.
     """
 
     pages: Pages = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     error: str | None = None
     lists_blank: bool = True
+    joined: int = 1
 
 
-def result_of(index: Index, document: str, pages: int) -> Result | None:
-    """Read a document's result in a folder; None where there is none.
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files that a document's result is in, not read yet.
 
     Args:
-        pages: the number of the document's pages, which shows whether numbers in files' names start at 0 or at 1.
+        document: whose number of pages shows whether numbers in files' names start at 0 or at 1.
+        error: the reason why the files are not known.
+        is_listed: the folder shows the document, so that only its result has the number of its pages.
     """
+
+    document: Document
+    pieces: tuple[Piece, ...] = ()
+    error: str | None = None
+    is_listed: bool = False
+
+
+def files_of(index: Index, document: Document, *, is_listed: bool = False) -> Files:
+    """Return the files of a document; none where there are none."""
     try:
-        pieces = index.pieces(document)
+        return Files(document, tuple(index.pieces(document.name)), None, is_listed)
     except Ambiguous as error:
-        return Result(error=str(error))
-    return read(pieces, pages) if pieces else None
+        return Files(document, (), str(error), is_listed)
+
+
+def files_in(root: Path, format: OcrFormat) -> list[Files]:
+    """List the files of each document that a folder holds.
+
+    A document that is in no folder of its own gets the folder's name as its domain.
+    """
+    index, found = index_of(root, format), []
+    for short, pieces in index.documents().items():
+        name = short if "/" in short else f"{root.resolve().name}/{short}"
+        found.append(files_of(index, Document(name, name.partition("/")[0], "en", len(pieces)), is_listed=True))
+    return found
+
+
+def result_of(files: Files) -> tuple[Document, Result | None]:
+    """Read a document's result, None where there is none; a document that is listed gets its number of pages."""
+    result = read(files.pieces, files.document.pages) if files.pieces else None
+    result = Result(error=files.error) if files.error is not None else result
+    if not files.is_listed:
+        return files.document, _joined(result, files)
+    last = max((*result.pages, *result.errors), default=0) if result else 0
+    return replace(files.document, pages=last + 1), result
+
+
+def _joined(result: Result | None, files: Files) -> Result | None:
+    """Put a text together that marks of pages part, such as form feeds, where its document has one page."""
+    if result is None or files.document.pages > 1 or len(result.pages) < 2 or is_json(files.pieces[0].ending):
+        return result
+    return replace(result, pages={0: tuple(chain.from_iterable(result.pages.values()))}, joined=len(result.pages))
 
 
 def read(pieces: Sequence[Piece], pages: int | None = None) -> Result:
@@ -72,9 +115,9 @@ def _one_page(piece: Piece) -> tuple[Block, ...]:
     return next(iter(pages.values()), ())
 
 
-def pages_of(root: Path, format: OcrFormat, document: Document, markup: Markup) -> list[Page]:
-    """Read a document's pages; each page without a result carries an error."""
-    result = result_of(index_of(root, format), document.name, document.pages) or Result(error=ABSENT)
+def pages_of(document: Document, result: Result | None, markup: Markup) -> list[Page]:
+    """Return a document's pages; each page without a result carries an error."""
+    result = result or Result(error=ABSENT)
     return [_page(document.name, index, result, markup) for index in range(document.pages)]
 
 
@@ -84,44 +127,24 @@ def _page(document: str, index: int, result: Result, markup: Markup) -> Page:
     return Page(document, index, "", result.errors.get(index) or result.error or ABSENT)
 
 
-def documents_in(root: Path, format: OcrFormat) -> list[Document]:
-    """List the documents that a folder holds, with as many pages as their results have.
-
-    A document that is in no folder of its own gets the folder's name as its domain.
-    """
-    documents, index = [], index_of(root, format)
-    for short, pieces in index.documents().items():
-        name = short if "/" in short else f"{root.resolve().name}/{short}"
-        result = result_of(index, name, len(pieces)) or Result()
-        last = max((*result.pages, *result.errors), default=0)
-        documents.append(Document(name, name.partition("/")[0], "en", last + 1))
-    return documents
-
-
-def faults_of(root: Path, format: OcrFormat, documents: Sequence[Document]) -> Iterator[Fault]:
-    """List what a folder lacks, and what is wrong with its files."""
+def folder_faults(root: Path, format: OcrFormat, files: Sequence[Files], own: Iterable[Fault]) -> Iterator[Fault]:
+    """List what is wrong with a folder and, as `own`, with its documents, and which files are taken for several."""
     base, index = root.resolve().name, index_of(root, format)
     yield from (Fault("file", f"whose {UNWRITABLE}, left out", name) for name in index.unwritable)
     yield from (Fault("line", "that names no document, left out", f"{base}/{name}") for name in index.unnamed)
+    yield from own
     readers = defaultdict(list)
-    for document in documents:
-        result = result_of(index, document.name, document.pages)
-        yield from _faults(document, result, base)
-        for piece in _pieces(index, root.resolve(), document.name):
-            readers[piece].append(document.name)
+    for each in files:
+        for piece in each.pieces:
+            readers[piece].append(each.document.name)
     for piece, names in readers.items():
         if len(names) > 1:
-            yield Fault("file", f"of {base} taken for several documents", f"{piece} for {' and '.join(names)}")
+            shown = f"{piece.path.relative_to(root.resolve())} for {' and '.join(names)}"
+            yield Fault("file", f"of {base} taken for several documents", shown)
 
 
-def _pieces(index: Index, root: Path, name: str) -> list[str]:
-    try:
-        return [str(piece.path.relative_to(root)) for piece in index.pieces(name)]
-    except Ambiguous:
-        return []
-
-
-def _faults(document: Document, result: Result | None, base: str) -> Iterator[Fault]:
+def faults_of(document: Document, result: Result | None, base: str) -> Iterator[Fault]:
+    """List what a document lacks, and what is wrong with its files."""
     if result is None:
         yield Fault("document", f"missing from {base}, {SCORED_0}", document.name)
         return
@@ -130,6 +153,8 @@ def _faults(document: Document, result: Result | None, base: str) -> Iterator[Fa
         return
     for index, reason in sorted(result.errors.items()):
         yield Fault("page", f"of {base} without text: {reason}", f"{document.name} page {index + 1}")
+    if result.joined > 1:
+        yield Fault("document", f"of one page whose file in {base} has marks of several, read as one", document.name)
     yield from page_faults(document, {*result.pages, *result.errors}, base)
 
 

@@ -1,8 +1,11 @@
 """`ohr data convert`: a system's own result files as OHRBench's layout."""
 
+import logging
+import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -12,6 +15,7 @@ from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.contracts import Document, Page
+    from ohr.messages.faults import Fault
 
 
 def convert(
@@ -42,11 +46,10 @@ def convert(
 
     reader = _reader(source, target, format, markup)
     shown: str = reader.format.kind
-    documents = _documents(kind, root) if kind else reader.documents()
-    warnings = reader.notes(documents)
+    files = reader.files(_documents(kind, root) if kind else None)
     about = f"data convert {source.resolve()} --format {shown} --markup {markup} --benchmark {kind} --root {root}"
     with filled(target, "OUT", {"command": about}, force=force):
-        written, failed = _converted(reader, documents, target)
+        written, failed, warnings = _all_converted(reader, files, target)
     pages, whole = sum(written), sum(count > 0 for count in written)
     if as_json:
         counts = {"format": shown, "documents": whole, "pages": pages, "failed": len(failed)}
@@ -87,17 +90,74 @@ def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
     return benchmark.documents()
 
 
-def _converted(reader: Any, documents: "Sequence[Document]", target: Path) -> tuple[list[int], list[str]]:
-    """Write all documents that are not whole yet; returns the pages of each, and the pages that failed."""
-    failed, written = [], []
-    for document in documents:
-        if _is_whole(target, document):
-            written.append(document.pages)
-            continue
-        read: Sequence[Page] = reader.recorded(document)
-        failed += [f"{page.document} page {page.index + 1}: {page.error}" for page in read if page.error]
-        written.append(_write(target, document, [page for page in read if not page.error]))
-    return written, failed
+_MANY = 20_000_000
+"""Bytes of results from which on processes share the work: a second of one, about what it takes to start another."""
+
+
+class _Done(NamedTuple):
+    """A document that was converted: its pages, those that failed, its faults, and warnings of its reader."""
+
+    pages: int
+    failed: list[str]
+    faults: "Sequence[Fault]"
+    logged: list[tuple[str, str]]
+
+
+def _all_converted(reader: Any, files: "Sequence[Any]", target: Path) -> tuple[list[int], list[str], list[str]]:
+    """Convert all documents, in processes where there is much to read; returns pages of each, failures and warnings."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    from ohr.errors import DataError
+    from ohr.messages.faults import Fault, sentences
+    from ohr.noise_files.workers import each, workers
+
+    size = sum(path.stat().st_size for path in {piece.path for one in files for piece in one.pieces} if path.exists())
+    count = min(os.cpu_count() or 1, len(files)) if size >= _MANY else 1
+    written, failed, faults = [], [], list[Fault]()
+    try:
+        with workers(count) as executor:
+            for done in each(executor, partial(_converted, reader, target), files, count):
+                written.append(done.pages)
+                failed += done.failed
+                faults += done.faults
+                for name, message in done.logged:
+                    logging.getLogger(name).warning("%s", message)
+    except BrokenProcessPool:
+        raise DataError(f"{target}: a process that read results was ended; the same command continues") from None
+    return written, failed, sentences(reader.faults(files, faults))
+
+
+def _converted(reader: Any, target: Path, files: Any) -> _Done:
+    """Write a document that is not whole yet."""
+    with _Gathered() as gathered:
+        document, pages, faults = reader.converted(files)
+    logged = list(gathered.logged)
+    failed = [f"{page.document} page {page.index + 1}: {page.error}" for page in pages if page.error]
+    if not failed and _is_whole(target, document):
+        return _Done(document.pages, failed, faults, logged)
+    return _Done(_write(target, document, [page for page in pages if not page.error]), failed, faults, logged)
+
+
+class _Gathered(logging.Handler):
+    """Gathers warnings of readers, each once: a process of a pool has nobody who reads them."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.logged: dict[tuple[str, str], None] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a message, and its logger's name."""
+        self.logged[record.name, record.getMessage()] = None
+
+    def __enter__(self) -> "_Gathered":
+        logger = logging.getLogger("ohr")
+        self._before = logger.handlers, logger.propagate
+        logger.handlers, logger.propagate = [self], False
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        logger = logging.getLogger("ohr")
+        logger.handlers, logger.propagate = self._before
 
 
 def _is_whole(target: Path, document: "Document") -> bool:
