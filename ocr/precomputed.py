@@ -109,7 +109,9 @@ class Precomputed(RecordedOcr, kind="precomputed"):
             content: object = folder_digest(self.root)
         else:
             content = {ending: folder_digest(self.root, f"*{ending}") for ending in self._endings}
-        changed = {} if self._is_own_layout else {"format": self.format.kind, **reader_identity(self.format)}
+        changed = (
+            {} if self._is_own_layout else {"format": self.format.kind, "reading": 2, **reader_identity(self.format)}
+        )
         markup = {"markup": self.markup.model_dump(), **self.markup.identity()} if self.markup is not None else {}
         return {"kind": self.kind, "content": content, **changed, **markup}
 

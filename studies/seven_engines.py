@@ -60,9 +60,9 @@ def questions(pages: Mapping[str, str]) -> Iterator[dict[str, object]]:
 
     for name, text in pages.items():
         for source, most in (("text", SENTENCES), ("table", ROWS)):
-            found = dict.fromkeys(piece for kind, piece in pieces(text) if kind == source)
+            different = dict.fromkeys(piece for kind, piece in pieces(text) if kind == source)
             fitting = [
-                each for each in found if LEAST[source] <= len(each.split()) <= MOST and len(rarest(each)) == QUERY
+                each for each in different if LEAST[source] <= len(each.split()) <= MOST and len(rarest(each)) == QUERY
             ]
             fitting.sort(key=lambda each: sum(log(spread[word]) for word in rarest(each)))
             for number, piece in enumerate(fitting[:most]):
@@ -95,12 +95,12 @@ def write_set(bench: Path, root: Path) -> dict[str, str]:
 
 def published(bench: Path, engine: str) -> dict[str, Values]:
     """Return an engine's published scores by document; nan where a page has no table, or no heading."""
-    found = json.loads((bench / "prediction" / engine / "evaluation.json").read_text(encoding="utf-8"))
+    evaluation = json.loads((bench / "prediction" / engine / "evaluation.json").read_text(encoding="utf-8"))
     return {
         f"pages/{each['document_id']}": {
             name: np.nan if each["scores"][name] is None else each["scores"][name] for name in SCORES
         }
-        for each in found["documents"]
+        for each in evaluation["documents"]
     }
 
 

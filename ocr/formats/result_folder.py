@@ -66,11 +66,11 @@ def files_in(root: Path, format: OcrFormat) -> list[Files]:
 
     A document that is in no folder of its own gets the folder's name as its domain.
     """
-    index, found = index_of(root, format), []
+    index, files = index_of(root, format), []
     for short, pieces in index.documents().items():
         name = short if "/" in short else f"{root.resolve().name}/{short}"
-        found.append(files_of(index, Document(name, name.partition("/")[0], "en", len(pieces)), is_listed=True))
-    return found
+        files.append(files_of(index, Document(name, name.partition("/")[0], "en", len(pieces)), is_listed=True))
+    return files
 
 
 def result_of(files: Files) -> tuple[Document, Result | None]:

@@ -37,7 +37,7 @@ from ohr.text.layer import clean_layer, unreadable
 LEAST, SHARE = 5, 0.05
 """Words, and their share of a page's, from which on they are a loss: fewer are misread signs, or parted otherwise."""
 SHORT = 3
-"""Letters of a word that is looked for; shorter ones stand in any text."""
+"""Letters of a word that is looked for; shorter ones are in any text."""
 GLUED, PIECE = 20, 6
 """Letters above which a word is a line without spaces, and of the pieces that it is looked for in."""
 WORST = 12
@@ -46,7 +46,7 @@ FAILED = ("crashed", "too slow", "too much memory", "lost pages", "lost words")
 OUTCOMES = (*FAILED, "lost pages, warned", "lost words, warned", "refused", "read alone", "whole")
 
 READERS = ("pdfplumber", "pypdf", "pymupdf")
-"""Libraries that read text layers, of which those that are installed take part; MuPDF's is under the AGPL."""
+"""Libraries that read text layers, as far as they are installed; MuPDF's is under the AGPL."""
 _REPEATED = re.compile(r"(.)\1+")
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -54,7 +54,7 @@ _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of a file: the pages and words that are lost, of how many, and the reason or examples."""
+    """Outcome of a file: the pages and words that are lost, of how many, and the reason or examples."""
 
     file: str
     outcome: str
@@ -156,8 +156,8 @@ def lost_words(ours: str, theirs: str) -> tuple[list[str], int]:
     word of Chinese, Japanese or Korean is a sign; of a line without spaces, which may run through two columns, half of
     its pieces are enough.
     """
-    here, found = letters(ours), {word for part in theirs.split() for word in _words(letters(part))}
-    return [word for word in sorted(found) if not _is_in(word, here) and not _is_in(word[::-1], here)], len(found)
+    here, there = letters(ours), {word for part in theirs.split() for word in _words(letters(part))}
+    return [word for word in sorted(there) if not _is_in(word, here) and not _is_in(word[::-1], here)], len(there)
 
 
 def _is_in(word: str, here: str) -> bool:
@@ -185,8 +185,8 @@ def files(folders: Sequence[Path], results: Sequence[Path]) -> list[tuple[Path, 
     left_out = tuple(ending for format in formats for ending in format.ignored)
     pdfs = [path for folder in folders for path in sorted(folder.rglob("*")) if path.suffix.lower() == ".pdf"]
     others = [path for folder in results for path in sorted(folder.rglob("*")) if path.name.endswith(endings)]
-    found = [(path, "pdf") for path in pdfs] + [(path, "results") for path in others]
-    return [(path, kind) for path, kind in found if path.is_file() and not path.name.endswith(left_out or ("\0",))]
+    listed = [(path, "pdf") for path in pdfs] + [(path, "results") for path in others]
+    return [(path, kind) for path, kind in listed if path.is_file() and not path.name.endswith(left_out or ("\0",))]
 
 
 def show(rows: Sequence[Row]) -> None:

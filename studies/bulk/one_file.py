@@ -1,4 +1,4 @@
-"""What one file holds, as one JSON object on stdout: a process of its own, which may crash, hang or run out of memory.
+"""Content of one file, as one JSON object on stdout: a process of its own, which may crash, hang or run out of memory.
 
     python -m studies.bulk.one_file pdf|results|pdfplumber|pypdf|pymupdf FILE BYTES
 
@@ -132,7 +132,7 @@ def say(what: str) -> None:
 
 def main(reader: str, path: str, memory: str) -> None:
     """Print what the file holds, or why it is refused."""
-    told = os.fdopen(os.dup(1), "w")
+    output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # libraries print, too
     resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
     logging.disable(logging.CRITICAL)
@@ -143,8 +143,8 @@ def main(reader: str, path: str, memory: str) -> None:
     except MemoryError:
         seen = {"memory": "more memory than its limit"}
     seen["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    told.write(json.dumps(seen))
-    told.close()
+    output.write(json.dumps(seen))
+    output.close()
 
 
 if __name__ == "__main__":

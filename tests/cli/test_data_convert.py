@@ -73,7 +73,7 @@ def test_a_layout_of_ohrbench_gets_another_markup(results, tmp_path):
     assert "<table>" not in after
 
 
-def test_processes_convert_as_one_does_and_their_warnings_are_told(results, tmp_path, monkeypatch, caplog):
+def test_processes_convert_as_one_does_and_their_warnings_are_printed(results, tmp_path, monkeypatch, caplog):
     blocks = [{"type": "text", "text": f"Line {n}", "page_idx": 0} for n in range(9)] + [{"type": "odd", "page_idx": 0}]
     (results / "finance" / "odd_content_list.json").write_text(json.dumps([*blocks, {"type": "table", "page_idx": 0}]))
     (results / "finance" / "bulletin_content_list.json").write_text('[{"type"')
