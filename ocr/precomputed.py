@@ -1,10 +1,10 @@
 """OCR results that exist already, in OHRBench's layout or in a system's own files."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import Field, ValidationInfo, model_validator
 
@@ -19,11 +19,36 @@ from ohr.messages.wording import named
 from ohr.registry import Registry
 
 from .formats.choice import FormatField, formats_shown, reader_identity
-from .formats.find import index_of, shortest_endings
+from .formats.find import Index, index_of, shortest_endings
 from .formats.markdown import Markdown
 from .formats.ohrbench import OhrBench
-from .formats.result_folder import SCORED_0, documents_in, faults_of, page_faults, pages_of, words_of
-from .formats.values import Unreadable
+from .formats.result_folder import (
+    SCORED_0,
+    Files,
+    faults_of,
+    files_in,
+    files_of,
+    folder_faults,
+    page_artifacts,
+    page_faults,
+    pages_of,
+    result_of,
+    text_faults,
+)
+
+
+class Converted(NamedTuple):
+    """A document as it was read, its words that have a confidence, by page, and what is wrong with it.
+
+    Args:
+        artifacts: of how many pages the text has artifacts, by kind.
+    """
+
+    document: Document
+    pages: Sequence[Page]
+    words: Mapping[int, Sequence[Word]]
+    artifacts: Mapping[str, int]
+    faults: Sequence[Fault]
 
 
 class Precomputed(RecordedOcr, kind="precomputed"):
@@ -92,14 +117,17 @@ class Precomputed(RecordedOcr, kind="precomputed"):
             content: object = folder_digest(self.root)
         else:
             content = {ending: folder_digest(self.root, f"*{ending}") for ending in self._endings}
-        changed = {} if self._is_own_layout else {"format": self.format.kind, **reader_identity(self.format)}
+        changed = (
+            {} if self._is_own_layout else {"format": self.format.kind, "reading": 2, **reader_identity(self.format)}
+        )
         markup = {"markup": self.markup.model_dump(), **self.markup.identity()} if self.markup is not None else {}
         return {"kind": self.kind, "content": content, **changed, **markup}
 
     def recorded(self, document: Document) -> Sequence[Page]:
         """Read a document's pages; each page without a result carries an error."""
         if not self._is_own_layout:
-            return pages_of(self.root, self.format, document, self.markup or Markup())
+            files = files_of(index_of(self.root, self.format), document)
+            return pages_of(*result_of(files), self.markup or Markup())
         path = self._file(document)
         if path is None:
             return [Page(document.name, index, "", ABSENT) for index in range(document.pages)]
@@ -108,26 +136,57 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         absent = reading.error or ABSENT
         return [found.get(index, Page(document.name, index, "", absent)) for index in range(document.pages)]
 
+    def documents(self) -> list[Document]:
+        """List the documents that the folder holds, as far as names and files show them."""
+        return [result_of(files)[0] for files in self.files()]
+
+    def notes(self, documents: Sequence[Document]) -> Sequence[str]:
+        """Count and name the domains, documents and pages that the folder lacks, and faults of its files and texts."""
+        if not self.root.is_dir():
+            return ()
+        files = self.files(documents)
+        return sentences(self.faults(files, (fault for each in files for fault in self.converted(each).faults)))
+
+    def files(self, documents: Sequence[Document] | None = None) -> list[Files]:
+        """List the files of some documents, by default of all that the folder holds; none is read."""
+        if documents is None:
+            return files_in(self.root, self.format)
+        index = Index() if self._is_own_layout else index_of(self.root, self.format)
+        return [files_of(index, document) for document in documents]
+
+    def converted(self, files: Files) -> Converted:
+        """Read each file of a document once."""
+        base = self.root.resolve().name
+        document, result = result_of(files)
+        if self._is_own_layout:
+            pages, faults, words = self.recorded(document), [*self._own_faults(document)], self.words(document)
+        else:
+            pages = pages_of(document, result, self.markup or Markup())
+            faults, words = [*faults_of(document, result, base)], result.words if result else {}
+        kinds = page_artifacts(pages)
+        counts = Counter(kind for _, kind in kinds)
+        whole = [page for page in pages if not page.error]
+        return Converted(document, pages, words, counts, (*faults, *text_faults(whole, kinds, base)))
+
     def words(self, document: Document) -> Mapping[int, Sequence[Word]]:
         """Read the words that have a confidence; none of a document whose confidences cannot be read."""
         if not self._is_own_layout:
-            with suppress(Unreadable):
-                return words_of(self.root, self.format, document)
-            return {}
+            _, result = result_of(files_of(index_of(self.root, self.format), document))
+            return result.words if result else {}
         path = self._file(document)
         return {} if path is None else read_words(path)
 
-    def documents(self) -> list[Document]:
-        """List the documents that the folder holds, as far as names and files show them."""
-        return documents_in(self.root, self.format)
-
-    def notes(self, documents: Sequence[Document]) -> Sequence[str]:
-        """Count and name the domains, documents and pages that the folder lacks, and the faults of its files."""
-        if not self.root.is_dir():
-            return ()
-        if self._is_own_layout:
-            return sentences(self._faults(documents))
-        return sentences(faults_of(self.root, self.format, documents))
+    def faults(self, files: Sequence[Files], own: Iterable[Fault]) -> Iterator[Fault]:
+        """List what is wrong with the folder, and with its documents, as `own` has it."""
+        if not self._is_own_layout:
+            yield from folder_faults(self.root, self.format, files, own)
+            return
+        for domain in sorted({each.document.domain for each in files}):
+            if not (self.root / domain).is_dir():
+                yield Fault("domain", f"missing from {self.root.resolve().name}, {SCORED_0}", domain)
+        for name in unwritable_files(self.root):
+            yield Fault("file", f"whose {UNWRITABLE}, left out", name)
+        yield from own
 
     @property
     def _is_own_layout(self) -> bool:
@@ -140,27 +199,18 @@ class Precomputed(RecordedOcr, kind="precomputed"):
     def _finished(self, page: Page) -> Page:
         return page if self.markup is None or page.error else replace(page, text=tidy(page.text, self.markup))
 
-    def _faults(self, documents: Sequence[Document]) -> Iterator[Fault]:
-        base = self.root.resolve().name
-        domains = {document.domain for document in documents}
-        absent = {domain for domain in domains if not (self.root / domain).is_dir()}
-        missing = f"missing from {base}, {SCORED_0}"
-        for domain in sorted(absent):
-            yield Fault("domain", missing, domain)
-        for name in unwritable_files(self.root):
-            yield Fault("file", f"whose {UNWRITABLE}, left out", name)
-        for document in documents:
-            path = None if document.domain in absent else self._file(document)
-            if path is None:
-                if document.domain not in absent:
-                    yield Fault("document", missing, document.name)
-                continue
-            if path != self.root / f"{document.name}.json":
-                yield Fault("document", f"named in another Unicode form in {base}, matched", document.name)
-            reading = read_document(path, document.name)
-            yield from reading.faults
-            if reading.pages:
-                yield from page_faults(document, {page.index for page in reading.pages}, base)
+    def _own_faults(self, document: Document) -> Iterator[Fault]:
+        base, path = self.root.resolve().name, self._file(document)
+        if path is None:
+            if (self.root / document.domain).is_dir():
+                yield Fault("document", f"missing from {base}, {SCORED_0}", document.name)
+            return
+        if path != self.root / f"{document.name}.json":
+            yield Fault("document", f"named in another Unicode form in {base}, matched", document.name)
+        reading = read_document(path, document.name)
+        yield from reading.faults
+        if reading.pages:
+            yield from page_faults(document, {page.index for page in reading.pages}, base)
 
     def _file(self, document: Document) -> Path | None:
         path = self.root / f"{document.name}.json"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ohr.contracts import OcrFormat, Word
 from ohr.files.json_input import lines, parse_json
@@ -17,7 +17,6 @@ from .values import Pages, Unreadable
 from .xml_input import decoded
 
 Item = TypeVar("Item")
-Items = TypeVar("Items")
 
 
 def ending_of(format: OcrFormat, name: str) -> tuple[int, str] | None:
@@ -41,35 +40,37 @@ def shortest_endings(format: OcrFormat) -> list[str]:
     ]
 
 
-def pages_in(format: OcrFormat, ending: str, content: bytes, line: int | None = None) -> Pages:
+class Content(NamedTuple):
+    """The pages of a file, its words that have a confidence, by page, and why these cannot be read, if so."""
+
+    pages: Pages
+    words: Mapping[int, tuple[Word, ...]]
+    fault: str = ""
+
+
+def content_of(
+    format: OcrFormat, ending: str, content: bytes, line: int | None = None, *, with_words: bool = True
+) -> Content:
     """Read a file's content, or one line of it.
 
     Raises:
         Unreadable: it is not as the system writes it.
     """
-    pages = _read(format, format.pages, ending, content, line)
+    is_text = ending.endswith(".jsonl") and not format.lists_documents
+    own = content if line is None else content.split(b"\n")[line - 1]
+    value = parsed(own, "" if is_text else ending)
+    pages = _by_page(format.pages, value)
     if not pages and ending not in format.omits_blank:
         raise Unreadable("without pages")
-    return pages
-
-
-def words_in(format: OcrFormat, ending: str, content: bytes, line: int | None = None) -> dict[int, tuple[Word, ...]]:
-    """Read the words of a file that have a confidence, as `pages_in` reads its pages."""
-    return _read(format, format.words, ending, content, line)
-
-
-def _read(
-    format: OcrFormat,
-    method: Callable[[Any], Mapping[int, Sequence[Item]]],
-    ending: str,
-    content: bytes,
-    line: int | None,
-) -> dict[int, tuple[Item, ...]]:
     try:
-        is_text = ending.endswith(".jsonl") and not format.lists_documents
-        content = content if line is None else content.split(b"\n")[line - 1]
-        found = method(parsed(content, "" if is_text else ending))
-        return {number: tuple(items) for number, items in found.items()}
+        return Content(pages, _by_page(format.words, value) if with_words else {})
+    except Unreadable as error:
+        return Content(pages, {}, str(error))
+
+
+def _by_page(method: Callable[[Any], Mapping[int, Sequence[Item]]], value: Any) -> dict[int, tuple[Item, ...]]:
+    try:
+        return {number: tuple(items) for number, items in method(value).items()}
     except ValueError as error:
         raise Unreadable(str(error)) from None
     except Exception as error:  # what no reader foresaw: a file may hold anything
@@ -109,7 +110,9 @@ def sources(format: OcrFormat, content: bytes) -> Iterator[tuple[int, PurePosixP
 Name = tuple[str, ...]
 """Folders and name of a result, without its ending, in one Unicode form."""
 
-_NUMBERED = re.compile(r"(?P<stem>.*?)[ ._-]*(?:(?<![A-Za-z])p(?:age)?)?[ ._-]*(?P<number>\d{1,6})")
+_LOOKED_AT = 8
+"""Numbered files, spread over a document, that are looked at to see whether each is a document of its own."""
+_NUMBERED = re.compile(r"(?P<stem>.*?)[ ._-]*(?:(?<![A-Za-z])p(?:age)?)?[ ._-]*(?P<number>(?<!\d)\d{1,6})")
 
 
 _TASK = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -146,20 +149,17 @@ class Piece:
         return self.format.numbers_pages and is_json(self.ending)
 
     def pages(self) -> Pages:
+        """Read its pages; raises as `read`."""
+        return self.read(with_words=False).pages
+
+    def read(self, *, with_words: bool = True) -> Content:
         """Read it.
 
         Raises:
             Unreadable: it cannot be read, or is not as the system writes it.
         """
-        return self._read(pages_in)
-
-    def words(self) -> dict[int, tuple[Word, ...]]:
-        """Read its words that have a confidence; raises as `pages`."""
-        return self._read(words_in)
-
-    def _read(self, read: Callable[[OcrFormat, str, bytes, int | None], Items]) -> Items:
         try:
-            return read(self.format, self.ending, self.path.read_bytes(), self.line)
+            return content_of(self.format, self.ending, self.path.read_bytes(), self.line, with_words=with_words)
         except OSError as error:
             raise Unreadable(f"not readable ({error.strerror})") from None
         except MemoryError:
@@ -183,7 +183,6 @@ class Index:
         unnamed: lines that name no document.
         unwritable: names that cannot be written to results.
         stamps: times of change of what was looked at.
-        outlines: results without their texts, by document, number of pages and times of change.
     """
 
     whole: dict[Name, list[Piece]] = field(default_factory=lambda: defaultdict(list))
@@ -191,7 +190,6 @@ class Index:
     unnamed: list[str] = field(default_factory=list)
     unwritable: list[str] = field(default_factory=list)
     stamps: dict[str, int] = field(default_factory=dict)
-    outlines: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     def is_fresh(self) -> bool:
         """Report whether nothing was added or removed since."""
@@ -341,14 +339,16 @@ def _are_pages(pieces: Sequence[Piece]) -> bool:
 
 
 def _are_documents(pieces: Sequence[Piece]) -> bool:
-    """Report whether numbered files are documents: two of them hold a page of the same number, or the first several."""
-    seen = set[int]()
-    for piece in pieces if pieces[0].has_numbers else pieces[:1]:
+    """Report whether numbered files are documents: two hold a page of the same number, or most hold several pages."""
+    seen, several = set[int](), 0
+    sample = pieces if pieces[0].has_numbers else pieces[:: max(len(pieces) // _LOOKED_AT, 1)]
+    for piece in sample:
         try:
             numbers = set(piece.pages())
         except Unreadable:
             continue
-        if numbers & seen or (len(numbers) > 1 and not piece.has_numbers):
+        several += len(numbers) > 1 and not piece.has_numbers
+        if (piece.has_numbers and numbers & seen) or 2 * several > len(sample):
             return True
         seen |= numbers
     return False

@@ -1,20 +1,24 @@
 """The results in a folder: the pages of documents, what is wrong with them, and what a program has just written."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from ohr.contracts import ABSENT, Document, OcrFormat, Page, Recognition, Word
 from ohr.files.names import UNWRITABLE
+from ohr.markup.artifacts import WORDS, artifacts
 from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, named
 
-from .find import Ambiguous, Index, Piece, index_of, look, pages_in, shortest_endings, stamp
+from .find import Ambiguous, Content, Index, Piece, content_of, index_of, is_json, look, shortest_endings
 from .markdown import Markdown
 from .values import Pages, Unreadable
 
+_LONGEST_PAGE = 20_000
+"""Characters: the longest of 3,590 pages of OHRBench's ground truth has 7,647, MinerU's longest of them 10,756."""
 SCORED_0 = "so that all questions on it score 0 there"
 
 
@@ -26,69 +30,101 @@ class Result:
         errors: reasons of pages that could not be read.
         error: the reason why nothing could be read.
         lists_blank: whether pages without text are listed.
+        joined: how many pages of the file were put together, as its document has one.
+        words: those that have a confidence, by page.
+        unsure: the reason why confidences could not be read, if so.
     """
 
     pages: Pages = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     error: str | None = None
     lists_blank: bool = True
+    joined: int = 1
+    words: dict[int, tuple[Word, ...]] = field(default_factory=dict)
+    unsure: str = ""
 
 
-def result_of(index: Index, document: str, pages: int) -> Result | None:
-    """Read a document's result in a folder; None where there is none.
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files that a document's result is in, not read yet.
 
     Args:
-        pages: the number of the document's pages, which shows whether numbers in files' names start at 0 or at 1.
+        document: whose number of pages shows whether numbers in files' names start at 0 or at 1.
+        error: the reason why the files are not known.
+        is_listed: the folder shows the document, so that only its result has the number of its pages.
     """
+
+    document: Document
+    pieces: tuple[Piece, ...] = ()
+    error: str | None = None
+    is_listed: bool = False
+
+
+def files_of(index: Index, document: Document, *, is_listed: bool = False) -> Files:
+    """Return the files of a document; none where there are none."""
     try:
-        pieces = index.pieces(document)
+        return Files(document, tuple(index.pieces(document.name)), None, is_listed)
     except Ambiguous as error:
-        return Result(error=str(error))
-    if not pieces:
-        return None
-    result = read(pieces, pages)
-    index.outlines[_place(pieces, document, pages)] = replace(result, pages=dict.fromkeys(result.pages, ()))
-    return result
+        return Files(document, (), str(error), is_listed)
 
 
-def _outline_of(index: Index, document: str, pages: int) -> Result | None:
-    """Return a document's result without its texts; files that have not changed since are not read again."""
-    try:
-        outline: Result | None = index.outlines.get(_place(index.pieces(document), document, pages))
-    except Ambiguous:
-        outline = None
-    return outline or result_of(index, document, pages)
+def files_in(root: Path, format: OcrFormat) -> list[Files]:
+    """List the files of each document that a folder holds.
+
+    A document that is in no folder of its own gets the folder's name as its domain.
+    """
+    index, files = index_of(root, format), []
+    for short, pieces in index.documents().items():
+        name = short if "/" in short else f"{root.resolve().name}/{short}"
+        files.append(files_of(index, Document(name, name.partition("/")[0], "en", len(pieces)), is_listed=True))
+    return files
 
 
-def _place(pieces: Sequence[Piece], document: str, pages: int) -> tuple[object, ...]:
-    """Identify a reading by what it depends on; the number of pages counts where files are numbered."""
-    numbered = any(piece.number is not None for piece in pieces)
-    return document, pages if numbered else None, *(stamp(str(piece.path)) for piece in pieces)
+def result_of(files: Files) -> tuple[Document, Result | None]:
+    """Read a document's result, None where there is none; a document that is listed gets its number of pages."""
+    result = read(files.pieces, files.document.pages) if files.pieces else None
+    result = Result(error=files.error) if files.error is not None else result
+    if not files.is_listed:
+        return files.document, _as_one_page(result, files)
+    last = max((*result.pages, *result.errors), default=0) if result else 0
+    return replace(files.document, pages=last + 1), result
+
+
+def _as_one_page(result: Result | None, files: Files) -> Result | None:
+    """Put a text together that marks of pages part, such as form feeds, where its document has one page."""
+    if result is None or files.document.pages > 1 or len(result.pages) < 2 or is_json(files.pieces[0].ending):
+        return result
+    pages, words = tuple(chain.from_iterable(result.pages.values())), tuple(chain.from_iterable(result.words.values()))
+    return replace(result, pages={0: pages}, words={0: words} if words else {}, joined=len(result.pages))
 
 
 def read(pieces: Sequence[Piece], pages: int | None = None) -> Result:
     """Read the files of one document; one that is broken costs its own pages."""
     if pieces[0].number is None:
         try:
-            return Result(pieces[0].pages(), lists_blank=pieces[0].ending not in pieces[0].format.omits_blank)
+            content = pieces[0].read()
         except Unreadable as error:
             return Result(error=f"its result is {error}")
-    numbers = _numbers(pieces, pages)
-    held, result = dict[int, Pages](), Result()
-    for number, piece in zip(numbers, pieces, strict=True):
+        lists_blank = pieces[0].ending not in pieces[0].format.omits_blank
+        return Result(content.pages, words=dict(content.words), unsure=content.fault, lists_blank=lists_blank)
+    held, result = dict[int, Content](), Result()
+    for number, piece in zip(_numbers(pieces, pages), pieces, strict=True):
         try:
-            held[number] = piece.pages()
+            held[number] = piece.read()
         except Unreadable as error:
             result.errors[number] = f"its result is {error}"
+    unsure = next((content.fault for content in held.values() if content.fault), "")
     if _are_parts(pieces[0], list(held.values())):
-        return _joined(list(held.values()), result.errors, pages or 0)
-    for number, inside in held.items():
-        if len(inside) > 1:
-            several = f"of {len(inside)} pages, although its name has a page's number"
+        return replace(_of_parts(list(held.values()), result.errors, pages or 0), unsure=unsure)
+    for number, content in held.items():
+        if len(content.pages) > 1:
+            several = f"of {len(content.pages)} pages, although its name has a page's number"
             result.errors[number] = f"its result is {several}"
         else:
-            result.pages[number] = next(iter(inside.values()), ())
-    return result
+            result.pages[number] = next(iter(content.pages.values()), ())
+            if content.words:
+                result.words[number] = next(iter(content.words.values()))
+    return replace(result, unsure=unsure)
 
 
 def _numbers(pieces: Sequence[Piece], pages: int | None) -> list[int]:
@@ -98,44 +134,25 @@ def _numbers(pieces: Sequence[Piece], pages: int | None) -> list[int]:
     return [number - first for number in numbers]
 
 
-def _are_parts(piece: Piece, held: Sequence[Mapping[int, object]]) -> bool:
+def _are_parts(piece: Piece, held: Sequence[Content]) -> bool:
     """Report whether numbered files are parts of a document, as shards of Document AI, whose pages have own numbers."""
-    numbers = [number for inside in held for number in inside]
+    numbers = [number for content in held for number in content.pages]
     return piece.has_numbers and len(numbers) > len(held) and len(set(numbers)) == len(numbers)
 
 
-def _joined(held: Sequence[Pages], errors: Mapping[int, str], pages: int) -> Result:
+def _of_parts(held: Sequence[Content], errors: Mapping[int, str], pages: int) -> Result:
     """Join the parts of a document; pages that none of them has have the first error of one that is broken."""
-    whole = {number: blocks for inside in held for number, blocks in inside.items()}
+    whole = {number: blocks for content in held for number, blocks in content.pages.items()}
+    words = {number: each for content in held for number, each in content.words.items()}
     missing = (number for number in range(pages if errors else 0) if number not in whole)
-    return Result(dict(sorted(whole.items())), dict.fromkeys(missing, next(iter(errors.values()), "")))
+    broken = dict.fromkeys(missing, next(iter(errors.values()), ""))
+    return Result(dict(sorted(whole.items())), broken, words=words)
 
 
-def pages_of(root: Path, format: OcrFormat, document: Document, markup: Markup) -> list[Page]:
-    """Read a document's pages; each page without a result carries an error."""
-    result = result_of(index_of(root, format), document.name, document.pages) or Result(error=ABSENT)
+def pages_of(document: Document, result: Result | None, markup: Markup) -> list[Page]:
+    """Return a document's pages; each page without a result carries an error."""
+    result = result or Result(error=ABSENT)
     return [_page(document.name, index, result, markup) for index in range(document.pages)]
-
-
-def words_of(root: Path, format: OcrFormat, document: Document) -> dict[int, tuple[Word, ...]]:
-    """Read the words of a document that have a confidence, by page.
-
-    Raises:
-        Unreadable: a file states what is no confidence, or cannot be read.
-    """
-    if type(format).words is OcrFormat.words:
-        return {}
-    try:
-        pieces = index_of(root, format).pieces(document.name)
-    except Ambiguous:
-        return {}
-    if not pieces or pieces[0].number is None:
-        return pieces[0].words() if pieces else {}
-    held = [piece.words() for piece in pieces]
-    if _are_parts(pieces[0], held):
-        return {number: words for inside in held for number, words in inside.items()}
-    numbered = zip(_numbers(pieces, document.pages), held, strict=True)
-    return {number: next(iter(inside.values())) for number, inside in numbered if inside}
 
 
 def _page(document: str, index: int, result: Result, markup: Markup) -> Page:
@@ -144,51 +161,24 @@ def _page(document: str, index: int, result: Result, markup: Markup) -> Page:
     return Page(document, index, "", result.errors.get(index) or result.error or ABSENT)
 
 
-def documents_in(root: Path, format: OcrFormat) -> list[Document]:
-    """List the documents that a folder holds, with as many pages as their results have.
-
-    A document that is in no folder of its own gets the folder's name as its domain.
-    """
-    documents, index = [], index_of(root, format)
-    for short, pieces in index.documents().items():
-        name = short if "/" in short else f"{root.resolve().name}/{short}"
-        documents.append(Document(name, name.partition("/")[0], "en", _last(index, name, pieces) + 1))
-    return documents
-
-
-def _last(index: Index, name: str, pieces: Sequence[Piece]) -> int:
-    """Return a document's last page; of pages in files of their own their names say it."""
-    if all(piece.number is not None and not piece.has_numbers for piece in pieces):
-        return max(_numbers(pieces, None))
-    result = _outline_of(index, name, len(pieces)) or Result()
-    return max((*result.pages, *result.errors), default=0)
-
-
-def faults_of(root: Path, format: OcrFormat, documents: Sequence[Document]) -> Iterator[Fault]:
-    """List what a folder lacks, and what is wrong with its files."""
+def folder_faults(root: Path, format: OcrFormat, files: Sequence[Files], own: Iterable[Fault]) -> Iterator[Fault]:
+    """List what is wrong with a folder and, as `own`, with its documents, and which files are taken for several."""
     base, index = root.resolve().name, index_of(root, format)
     yield from (Fault("file", f"whose {UNWRITABLE}, left out", name) for name in index.unwritable)
     yield from (Fault("line", "that names no document, left out", f"{base}/{name}") for name in index.unnamed)
+    yield from own
     readers = defaultdict(list)
-    for document in documents:
-        result = _outline_of(index, document.name, document.pages)
-        yield from _faults(document, result, base)
-        yield from _word_faults(root, format, document, base)
-        for piece in _pieces(index, root.resolve(), document.name):
-            readers[piece].append(document.name)
+    for each in files:
+        for piece in each.pieces:
+            readers[piece].append(each.document.name)
     for piece, names in readers.items():
         if len(names) > 1:
-            yield Fault("file", f"of {base} taken for several documents", f"{piece} for {' and '.join(names)}")
+            shown = f"{piece.path.relative_to(root.resolve())} for {' and '.join(names)}"
+            yield Fault("file", f"of {base} taken for several documents", shown)
 
 
-def _pieces(index: Index, root: Path, name: str) -> list[str]:
-    try:
-        return [str(piece.path.relative_to(root)) for piece in index.pieces(name)]
-    except Ambiguous:
-        return []
-
-
-def _faults(document: Document, result: Result | None, base: str) -> Iterator[Fault]:
+def faults_of(document: Document, result: Result | None, base: str) -> Iterator[Fault]:
+    """List what a document lacks, and what is wrong with its files."""
     if result is None:
         yield Fault("document", f"missing from {base}, {SCORED_0}", document.name)
         return
@@ -197,14 +187,30 @@ def _faults(document: Document, result: Result | None, base: str) -> Iterator[Fa
         return
     for index, reason in sorted(result.errors.items()):
         yield Fault("page", f"of {base} without text: {reason}", f"{document.name} page {index + 1}")
+    if result.joined > 1:
+        yield Fault("document", f"of one page whose file in {base} has marks of several, read as one", document.name)
+    if result.unsure:
+        yield Fault(
+            "document", f"of {base} whose confidences are left out: its result is {result.unsure}", document.name
+        )
     yield from page_faults(document, {*result.pages, *result.errors}, base)
+    if 0 < (last := max((*result.pages, *result.errors), default=-1) + 1) < document.pages:
+        where = f"{document.name} ({counted(last, 'page')} where the document has {document.pages})"
+        yield Fault("document", f"of {base} shorter than the document", where)
 
 
-def _word_faults(root: Path, format: OcrFormat, document: Document, base: str) -> Iterator[Fault]:
-    try:
-        words_of(root, format, document)
-    except Unreadable as error:
-        yield Fault("document", f"of {base} whose confidences are left out: its result is {error}", document.name)
+def page_artifacts(pages: Sequence[Page]) -> list[tuple[Page, str]]:
+    """List the kinds of artifacts that each page's text has."""
+    return [(page, kind) for page in pages for kind in dict.fromkeys(each.kind for each in artifacts(page.text))]
+
+
+def text_faults(pages: Sequence[Page], kinds: Sequence[tuple[Page, str]], base: str) -> Iterator[Fault]:
+    """List the artifacts of a document's pages, and a single page that is too long for one."""
+    for page, kind in kinds:
+        yield Fault("page", f"of {base} with {WORDS[kind]}", f"{page.document} page {page.index + 1}")
+    if len(pages) == 1 and len(pages[0].text) > _LONGEST_PAGE:
+        about = f"of {base} read as one page, although it is too long for one: its page borders are not known"
+        yield Fault("document", about, f"{pages[0].document} ({len(pages[0].text):,} characters)")
 
 
 def page_faults(document: Document, here: Set[int], base: str) -> Iterator[Fault]:
@@ -252,7 +258,7 @@ def _recognition(found: Result, index: int) -> Recognition:
 
 def _result(folder: Path, text: bytes | None, format: OcrFormat, name: str, pages: int) -> Result | str:
     if text is not None:
-        return Result(pages_in(Markdown(), ".md", text))
+        return Result(content_of(Markdown(), ".md", text).pages)
     index = look(folder, format)
     if not index.whole:
         there = sorted(path.name for path in folder.rglob("*") if path.is_file())

@@ -1,8 +1,12 @@
 """`ohr data convert`: a system's own result files as OHRBench's layout."""
 
+import logging
+import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -12,6 +16,7 @@ from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
     from ohr.contracts import Document, Page, Word
+    from ohr.messages.faults import Fault
 
 
 def convert(
@@ -42,14 +47,13 @@ def convert(
 
     reader = _reader(source, target, format, markup)
     shown: str = reader.format.kind
-    documents = _documents(kind, root) if kind else reader.documents()
+    files = reader.files(_documents(kind, root) if kind else None)
     about = f"data convert {source.resolve()} --format {shown} --markup {markup} --benchmark {kind} --root {root}"
     with filled(target, "OUT", {"command": about}, force=force):
-        written, failed = _converted(reader, documents, target)
-    warnings = reader.notes(documents)  # of files that were just read
+        written, failed, warnings, hygiene = _all_converted(reader, files, target)
     pages, whole = sum(written), sum(count > 0 for count in written)
     if as_json:
-        counts = {"format": shown, "documents": whole, "pages": pages, "failed": len(failed)}
+        counts = {"format": shown, "documents": whole, "pages": pages, "failed": len(failed), "hygiene": hygiene}
         say_json({**counts, "failures": failed, "warnings": warnings})
     else:
         where = f"{target}" if format else f"{target}, read as {shown}"
@@ -87,17 +91,83 @@ def _documents(kind: str, root: Path | None) -> "Sequence[Document]":
     return benchmark.documents()
 
 
-def _converted(reader: Any, documents: "Sequence[Document]", target: Path) -> tuple[list[int], list[str]]:
-    """Write all documents that are not whole yet; returns the pages of each, and the pages that failed."""
-    failed, written = [], []
-    for document in documents:
-        if _is_whole(target, document):
-            written.append(document.pages)
-            continue
-        read: Sequence[Page] = reader.recorded(document)
-        failed += [f"{page.document} page {page.index + 1}: {page.error}" for page in read if page.error]
-        written.append(_write(target, document, [page for page in read if not page.error], reader.words(document)))
-    return written, failed
+_MANY = 20_000_000
+"""Bytes of results from which on processes share the work: a second of one, about what it takes to start another."""
+
+
+class _Done(NamedTuple):
+    """A document that was converted: its pages, those that failed and those with artifacts, faults, and warnings."""
+
+    pages: int
+    failed: list[str]
+    artifacts: "Mapping[str, int]"
+    faults: "Sequence[Fault]"
+    logged: list[tuple[str, str]]
+
+
+def _all_converted(
+    reader: Any, files: "Sequence[Any]", target: Path
+) -> tuple[list[int], list[str], list[str], dict[str, int]]:
+    """Convert all documents, in processes where there is much to read.
+
+    Returns:
+        the pages of each, failures, warnings, and how many pages have artifacts, by kind.
+    """
+    from concurrent.futures.process import BrokenProcessPool
+
+    from ohr.errors import DataError
+    from ohr.messages.faults import Fault, sentences
+    from ohr.noise_files.workers import each, workers
+
+    size = sum(path.stat().st_size for path in {piece.path for one in files for piece in one.pieces} if path.exists())
+    count = min(os.cpu_count() or 1, len(files)) if size >= _MANY else 1
+    written, failed, faults, hygiene = [], [], list[Fault](), Counter[str]()
+    try:
+        with workers(count) as executor:
+            for done in each(executor, partial(_converted, reader, target), files, count):
+                written.append(done.pages)
+                failed += done.failed
+                faults += done.faults
+                hygiene.update(done.artifacts)
+                for name, message in done.logged:
+                    logging.getLogger(name).warning("%s", message)
+    except BrokenProcessPool:
+        raise DataError(f"{target}: a process that read results was ended; the same command continues") from None
+    return written, failed, sentences(reader.faults(files, faults)), dict(sorted(hygiene.items()))
+
+
+def _converted(reader: Any, target: Path, files: Any) -> _Done:
+    """Write a document that is not whole yet."""
+    with _Gathered() as gathered:
+        document, pages, words, artifacts, faults = reader.converted(files)
+    logged = list(gathered.logged)
+    failed = [f"{page.document} page {page.index + 1}: {page.error}" for page in pages if page.error]
+    whole = [page for page in pages if not page.error]
+    if failed or not _is_whole(target, document):
+        _write(target, document, whole, words)
+    return _Done(len(whole), failed, artifacts, faults, logged)
+
+
+class _Gathered(logging.Handler):
+    """Gathers warnings of readers, each once: a process of a pool has nobody who reads them."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.logged: dict[tuple[str, str], None] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a message, and its logger's name."""
+        self.logged[record.name, record.getMessage()] = None
+
+    def __enter__(self) -> "_Gathered":
+        logger = logging.getLogger("ohr")
+        self._before = logger.handlers, logger.propagate
+        logger.handlers, logger.propagate = [self], False
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        logger = logging.getLogger("ohr")
+        logger.handlers, logger.propagate = self._before
 
 
 def _is_whole(target: Path, document: "Document") -> bool:
@@ -112,8 +182,8 @@ def _is_whole(target: Path, document: "Document") -> bool:
     return bool(pages) and len(pages) == document.pages
 
 
-def _write(target: Path, document: "Document", pages: "Sequence[Page]", words: "Mapping[int, Sequence[Word]]") -> int:
-    """Write a document's pages, and the words that have a confidence; returns how many pages there are."""
+def _write(target: Path, document: "Document", pages: "Sequence[Page]", words: "Mapping[int, Sequence[Word]]") -> None:
+    """Write a document's pages, and the words that have a confidence."""
     from ohr.files.ohrbench_json import write_pages
     from ohr.results.folder.whole_files import replaced
 
@@ -122,4 +192,3 @@ def _write(target: Path, document: "Document", pages: "Sequence[Page]", words: "
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced(path) as new:
             write_pages(new, pages, words)
-    return len(pages)

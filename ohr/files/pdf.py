@@ -153,7 +153,9 @@ def faults(path: Path, dpi: int) -> Iterator[str]:
 
 
 def _refuse_large(size: tuple[float, float], scale: float, dpi: int, what: str) -> None:
-    """Raise a DataError that names the resolution at which the page would do."""
+    """Raise a DataError that names the resolution at which the page would do, or that it has no size at all."""
+    if min(size) <= 0:
+        raise DataError(f"{what} cannot be drawn: it is {size[0]:g} x {size[1]:g} points")
     width, height = (round(min(length * scale, 1e9)) for length in size)
     try:
         images.refuse_large(width, height, f"{what} at {dpi} dpi")

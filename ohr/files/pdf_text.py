@@ -238,7 +238,7 @@ def sights(path: Path) -> Iterator[Sight | None]:
                     yield _sight(page)
                 finally:
                     page.close()
-            except pypdfium2.PdfiumError:
+            except (pypdfium2.PdfiumError, ValueError):  # the latter for a page without a size
                 yield None
 
 

@@ -15,6 +15,11 @@ _LINK = re.compile(
     r"!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|<img\b[^<>]*/?>|^\[[^\]\n]+\]:[ \t]*<?data:image/[^\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+_DELIMITERS = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.MULTILINE)
+"""The row below the head of a table in Markdown."""
+_ROW = re.compile(r"^[ \t]*\|.*", re.MULTILINE)
+_TIGHT = re.compile(r"(?<=[^\s\\])(?=\|)|(?<=[^\\]\|)(?=[^\s|])|^(\|)(?=[^\s|])")
+_BREAK = re.compile(r"(?<=\S)(?=<br[ \t]*/?>)|(?:(?<=<br>)|(?<=<br/>)|(?<=<br />))(?=\S)", re.IGNORECASE)
 
 Keep = Literal["keep", "drop"]
 """Fate of a kind of block."""
@@ -72,7 +77,20 @@ def tidy(text: str, markup: Markup) -> str:
         text = _LINK.sub("", text)
     if markup.tables != "as_is":
         text = with_tables_in(text, markup.tables)
-    return BLANK_LINES.sub("\n\n", text).strip("\n")
+    return BLANK_LINES.sub("\n\n", _parted(text)).strip("\n")
+
+
+def _parted(text: str) -> str:
+    """Put spaces around the pipes of tables and around line breaks, which else make one word of two for every score."""
+    if "<br" in text.lower():
+        text = _BREAK.sub(" ", text)
+    if "|" in text and _DELIMITERS.search(text):
+        text = _ROW.sub(lambda row: row[0] if _DELIMITERS.fullmatch(row[0]) else _TIGHT.sub(_spaced, row[0]), text)
+    return text
+
+
+def _spaced(place: re.Match[str]) -> str:
+    return f"{place[0]} "
 
 
 def _lines(blocks: Sequence[Block], markup: Markup) -> Iterable[str]:

@@ -1,10 +1,12 @@
 """Processes for much work on the results of a run; little is done without them."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TypeVar
 
 A = TypeVar("A")
@@ -33,12 +35,23 @@ def workers(count: int) -> Iterator[Executor]:
     if count < 2:
         yield Here()
         return
-    with ProcessPoolExecutor(count, get_context("spawn")) as executor:
+    with ProcessPoolExecutor(count, get_context("spawn"), initializer=_end_with_parent) as executor:
         try:
             yield executor
         except BaseException:
             executor.shutdown(cancel_futures=True)
             raise
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it is gone, also where that was killed: nobody waits for it."""
+
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def each(executor: Executor, function: Callable[[A], B], items: Iterable[A], count: int) -> Iterator[B]:

@@ -1,11 +1,13 @@
 """`ohr data convert` on real results of MinerU."""
 
 import json
+import logging
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from ohr.cli import data_convert
 from ohr.cli.app import app
 from ohr.contracts import Document
 from ohr.ocr.precomputed import Precomputed
@@ -77,6 +79,40 @@ def test_a_layout_of_ohrbench_gets_another_markup(results, tmp_path):
     before, after = ((tmp_path / name / f"{TIMBER}.json").read_text() for name in ("out", "latex"))
     assert "<table>" in before
     assert "<table>" not in after
+
+
+def test_processes_convert_as_one_does_and_their_warnings_are_printed(results, tmp_path, monkeypatch, caplog):
+    blocks = [{"type": "text", "text": f"Line {n}", "page_idx": 0} for n in range(9)] + [{"type": "odd", "page_idx": 0}]
+    (results / "finance" / "odd_content_list.json").write_text(json.dumps([*blocks, {"type": "table", "page_idx": 0}]))
+    (results / "finance" / "bulletin_content_list.json").write_text('[{"type"')
+    alone = convert(results, tmp_path / "out", "--json")
+    monkeypatch.setattr(data_convert, "_MANY", 0)
+    logging.getLogger("ohr").propagate = True  # which the command line turns off
+    caplog.clear()
+    together = convert(results, tmp_path / "out2", "--json")
+    assert (together.exit_code, json.loads(together.stdout)) == (1, json.loads(alone.stdout))
+    assert json.loads(alone.stdout)["warnings"]
+    assert "1 table block without a key that is known" in together.stderr
+    for name in (f"{TIMBER}.json", "finance/odd.json"):
+        assert (tmp_path / "out2" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "documents"),
+    [
+        (["report-1.md", "report-2.md"], "A\fB", {"report-1": 2, "report-2": 2}),
+        (["report-1.md", "report-2.md"], "A", {"report": 2}),
+        (["01030000000001.md", "01030000000002.md"], "A", {"01030000000001": 1, "01030000000002": 1}),
+        (["20230101.md", "20230102.md"], "A", {"20230101": 1, "20230102": 1}),
+    ],
+)
+def test_numbers_in_names_are_of_pages_only_where_each_file_may_be_one(tmp_path, names, text, documents):
+    (tmp_path / "in").mkdir()
+    for name in names:
+        (tmp_path / "in" / name).write_text(text)
+    assert convert(tmp_path / "in", tmp_path / "out").exit_code == 0
+    converted = {path.stem: len(json.loads(path.read_text())) for path in (tmp_path / "out").rglob("*.json")}
+    assert converted == documents
 
 
 @pytest.mark.parametrize(

@@ -337,3 +337,23 @@ def test_a_file_that_is_no_pdf_is_reported(tmp_path):
     (tmp_path / "a.pdf").write_text("Gulls")
     with pytest.raises(DataError, match="not a PDF, or damaged"):
         list(sights(tmp_path / "a.pdf"))
+
+
+def test_a_page_without_a_size_is_damaged_and_the_others_are_read(tmp_path):
+    empty = page(7, "/CropBox [600 800 1000 1000]")  # outside of its media box
+    path = written(
+        tmp_path / "flat.pdf",
+        CATALOG,
+        PAGES.format("4 0 R 5 0 R", 2),
+        FONT,
+        page(6),
+        empty,
+        stream(shown("Kelp.")),
+        stream(""),
+    )
+    reason = "page 2 of 2 cannot be drawn: it is 0 x 0 points"
+    assert list(pdf.faults(path, 72)) == [f"{path}: {reason}"]
+    with pytest.raises(DataError, match="cannot be drawn"):
+        pdf.render(path, 1, 72)
+    whole, flat = sights(path)
+    assert (whole.glyphs, flat) == (5, None)

@@ -26,7 +26,8 @@ def test_every_shipped_spec_fits_the_schema(validator, name):
 
 @pytest.mark.parametrize("name", PIPELINES)
 def test_every_shipped_spec_is_read(name, tmp_path, monkeypatch):
-    monkeypatch.setenv("OHRBENCH_DATA", str(tmp_path))
+    for folder in ("OHRBENCH_DATA", "OPENDATALOADER_BENCH", "QUESTION_SET"):
+        monkeypatch.setenv(folder, str(tmp_path))
     assert read_spec(files("ohr.pipelines").joinpath(name)).knowledge_bases
 
 

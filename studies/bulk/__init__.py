@@ -1,0 +1,1 @@
+"""Many files at once: what ohr makes of folders of PDFs and of OCR results, beside a second reader."""

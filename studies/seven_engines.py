@@ -1,0 +1,183 @@
+"""Seven engines on the 200 pages of opendataloader-bench: published scores, words kept, and the loss of retrieval.
+
+    git clone https://github.com/opendataloader-project/opendataloader-bench
+    python -m studies.seven_engines opendataloader-bench WORK
+
+The benchmark (MIT; its pages are DP-Bench's, MIT) has a Markdown truth, and no questions. They are written from that
+truth without a model: of each page the sentences and the rows of tables, three and four at most, whose four rarest
+words are in the fewest pages, though in two at least: what is in one alone is mostly a slip of the truth. The query is
+those words in the order of the page, the evidence is the sentence or row. Tables are Markdown on both sides: a notation
+counts for nothing.
+"""
+
+import argparse
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from math import log
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from ohr.contracts import Page
+from ohr.files.ohrbench_json import write_pages
+from ohr.markup.page import Markup, tidy
+from ohr.markup.strip import strip_markup
+from ohr.results.derived.losses import read_losses
+from ohr.results.run import Run
+from ohr.runner.run import run
+from ohr.spec.read import read_spec
+from ohr.text.sentences import sentence_spans
+from ohr.text.words import words
+
+Values = dict[str, float]
+SPEC = Path(__file__).parents[1] / "pipelines" / "opendataloader-bench.yaml"
+QUERY, SENTENCES, ROWS = 4, 3, 4
+LEAST, MOST = {"text": 8, "table": 4}, 60
+"""Words of a sentence or row: shorter ones have too little to look for, longer ones are more than a passage."""
+DRAWS = 2_000
+SCORES = ("overall", "nid", "teds", "mhs")
+
+
+def pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the rows of a page's tables, and the sentences around them, without markup."""
+    rows = [line for line in text.splitlines() if line.startswith("|") and any(map(str.isalnum, line))]
+    yield from (("table", strip_markup(row.replace("|", " "))) for row in rows)
+    around = "\n".join("" if line.startswith("|") else line for line in text.splitlines())
+    yield from (("text", strip_markup(around[start:end])) for start, end in sentence_spans(around))
+
+
+def questions(pages: Mapping[str, str]) -> Iterator[dict[str, object]]:
+    """Yield the questions of all pages, in OHRBench's layout."""
+    spread = Counter(word for text in pages.values() for word in set(words(strip_markup(text))))
+
+    def rarest(piece: str) -> list[str]:
+        known = {word for word in words(piece) if len(word) > 2 and word.isalnum() and spread[word] > 1}
+        chosen = sorted(known, key=lambda word: (spread[word], word))[:QUERY]
+        return [word for word in dict.fromkeys(words(piece)) if word in chosen]
+
+    for name, text in pages.items():
+        for source, most in (("text", SENTENCES), ("table", ROWS)):
+            different = dict.fromkeys(piece for kind, piece in pieces(text) if kind == source)
+            fitting = [
+                each for each in different if LEAST[source] <= len(each.split()) <= MOST and len(rarest(each)) == QUERY
+            ]
+            fitting.sort(key=lambda each: sum(log(spread[word]) for word in rarest(each)))
+            for number, piece in enumerate(fitting[:most]):
+                yield {
+                    "doc_name": name,
+                    "ID": f"{name.split('/')[1]}-{source}-{number}",
+                    "questions": " ".join(rarest(piece)),
+                    "answers": piece,
+                    "doc_type": "pages",
+                    "answer_form": "String",
+                    "evidence_source": source,
+                    "evidence_context": piece,
+                    "evidence_page_no": 0,
+                    "task_type": "understanding",
+                }
+
+
+def write_set(bench: Path, root: Path) -> dict[str, str]:
+    """Write the truth and the questions; returns the text of each page."""
+    markup, pages = Markup(tables="markdown"), dict[str, str]()
+    for path in sorted(bench.glob("ground-truth/markdown/*.md")):
+        name = f"pages/{path.stem}"
+        pages[name] = tidy(path.read_text(encoding="utf-8"), markup)
+        write_pages(root / "retrieval_base" / "gt" / f"{name}.json", [Page(name, 0, pages[name])])
+    (root / "qas_v2.json").write_text(
+        json.dumps(list(questions(pages)), ensure_ascii=False, indent=1), encoding="utf-8"
+    )
+    return pages
+
+
+def published(bench: Path, engine: str) -> dict[str, Values]:
+    """Return an engine's published scores by document; nan where a page has no table, or no heading."""
+    evaluation = json.loads((bench / "prediction" / engine / "evaluation.json").read_text(encoding="utf-8"))
+    return {
+        f"pages/{each['document_id']}": {
+            name: np.nan if each["scores"][name] is None else each["scores"][name] for name in SCORES
+        }
+        for each in evaluation["documents"]
+    }
+
+
+def kept(truth: str, text: str) -> tuple[int, int]:
+    """Return how many words of the truth a text has, and how many there are."""
+    there = Counter(words(strip_markup(truth)))
+    return (there & Counter(words(strip_markup(text)))).total(), there.total()
+
+
+def measured(of: Run, bench: Path, pages: Mapping[str, str]) -> dict[str, dict[str, Values]]:
+    """Return what is known of each engine by document: published scores, words, and the loss of its questions."""
+    clean, found = retrieval(of, "truth"), {}
+    for engine in (row["condition"] for row in of.rows("doses") if row["condition"] != "truth"):
+        texts = {row["document"]: row["text"] for row in of.rows("texts", kb=engine)}
+        edits = {row["document"]: row["edit_distance_content"] for row in of.rows("page_statistics", kb=engine)}
+        noisy = retrieval(of, engine)
+        there = {name: kept(pages[name], texts.get(name, "")) for name in pages}
+        found[engine] = {
+            **{score: {name: each[score] for name, each in published(bench, engine).items()} for score in SCORES},
+            "kept": {name: held / max(words, 1) for name, (held, words) in there.items()},
+            "edit": edits,
+            "loss": {name: fmean(clean[name]) - fmean(noisy[name]) for name in clean},
+        }
+    return found
+
+
+def retrieval(of: Run, condition: str) -> dict[str, list[float]]:
+    """Return the retrieval scores (LCS) of the questions on each document."""
+    scores = defaultdict(list)
+    for row in of.rows("scores", condition=condition, metric="lcs", stage="retrieval"):
+        scores[row["document"]].append(row["value"])
+    return scores
+
+
+def agreement(found: Mapping[str, Mapping[str, Values]], score: str) -> tuple[float, float, float]:
+    """Return Spearman's correlation of engines' mean score and loss, with its 95% interval over drawn documents."""
+    from scipy.stats import spearmanr
+
+    names, rng = sorted(next(iter(found.values()))["loss"]), np.random.default_rng(0)
+    columns = np.array(
+        [[[each[key].get(name, np.nan) for name in names] for key in (score, "loss")] for each in found.values()]
+    )
+    drawn = (columns[:, :, rng.integers(0, len(names), len(names))] for _ in range(DRAWS))
+    rhos = [spearmanr(*np.nanmean(each, axis=2).T).statistic for each in drawn]
+    return spearmanr(*np.nanmean(columns, axis=2).T).statistic, *np.quantile(rhos, [0.025, 0.975])
+
+
+def show(of: Run, found: Mapping[str, Mapping[str, Values]]) -> None:
+    """Print a line for each engine, the best published score first, and the correlations."""
+    losses = {(each.condition, group): each for group in ("all", "text", "table") for each in read_losses(of, group)}
+    columns = "".join(f"{name:>7}" for name in (*SCORES[1:], "edit", "kept"))
+    print(f"{'engine':24}{'overall':>8}{columns}  {'loss, points':22}{'text':>6}{'table':>7}")
+    for engine in sorted(found, key=lambda name: -np.nanmean(list(found[name]["overall"].values()))):
+        means = [float(np.nanmean(list(found[engine][name].values()))) for name in (*SCORES, "edit", "kept")]
+        lost, text, table = (losses[engine, group] for group in ("all", "text", "table"))
+        interval = f"{100 * lost.lost:5.1f} [{100 * lost.low:.1f}, {100 * lost.high:.1f}]"
+        numbers = f"{means[0]:8.3f}" + "".join(f"{mean:7.3f}" for mean in means[1:])
+        print(f"{engine:24}{numbers}  {interval:22}{100 * text.lost:6.1f}{100 * table.lost:7.1f}")
+    for name in (*SCORES, "edit", "kept"):
+        rho, low, high = agreement(found, name)
+        print(f"rank correlation of {name} and loss, {len(found)} engines: {rho:.2f} [{low:.2f}, {high:.2f}]")
+
+
+def main() -> None:
+    """Write the set, run the spec, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bench", type=Path, help="checkout of opendataloader-bench")
+    parser.add_argument("work", type=Path, help="folder for the set, the store and the run")
+    given = parser.parse_args()
+    os.environ |= {
+        "OPENDATALOADER_BENCH": str(given.bench.resolve()),
+        "QUESTION_SET": str((given.work / "set").resolve()),
+    }
+    pages = write_set(given.bench, given.work / "set")
+    of = Run(run(read_spec(SPEC), store=given.work / ".ohr", runs=given.work / "runs").folder)
+    show(of, measured(of, given.bench, pages))
+
+
+if __name__ == "__main__":
+    main()
