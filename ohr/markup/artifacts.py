@@ -14,6 +14,7 @@ Kind = Literal[
 ]  # fmt: skip
 """Kinds of artifacts."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
+"""All kinds."""
 WORDS: Mapping[str, str] = {
     "loop": "a loop",
     "refusal": "a refusal in place of text",

@@ -81,9 +81,10 @@ def looks(path: Path, sample: int | None = None) -> tuple[Look, ...]:
 
 
 def _made(path: Path, sample: int | None) -> tuple[Look, ...]:
-    with ThreadPoolExecutor(1) as pool:  # pdfium reads in this thread, pdfminer in a process
-        others = pool.submit(_second_readings, path)
-        own, seen = layers(path), list(sights(path))
+    own = layers(path)
+    with ThreadPoolExecutor(1) as pool:  # pdfminer reads in a process; pdfium, which has no locks, in this thread alone
+        others = pool.submit(_second_readings, path, len(own))
+        seen = list(sights(path))
         second = others.result()
     if len(second) != len(own):  # pdfminer leaves out pages that it cannot load
         second = [None] * len(own)
@@ -104,10 +105,10 @@ def _verdict(layer: Layer, sight: Sight | None, text: str, second: Reading | Non
     return judge(layer, sight, text, second)
 
 
-def _second_readings(path: Path) -> list[Reading | None]:
+def _second_readings(path: Path, pages: int) -> list[Reading | None]:
     if find_spec("pdfminer") is None:
         return []
-    seconds = _START + PAGE_SECONDS * len(layers(path))
+    seconds = _START + PAGE_SECONDS * pages
     return [Reading(*page) if page else None for page in _answers(seconds, path)]
 
 

@@ -106,13 +106,17 @@ def _shared(theirs: str, others: str) -> str:
     return " ".join(word for word in theirs.split() if _is_in(letters(word), here))
 
 
+_MEMORY = ("MemoryError", "bad_alloc", "Cannot allocate memory", "can't start new thread")
+"""Messages of a process that reached its limit of memory, whoever writes them."""
+
+
 def child(reader: str, path: Path, limits: Limits) -> tuple[dict[str, Any], str]:
     """Run a reader on a file; returns what it saw, or what there is to say, and how it failed."""
     command = [sys.executable, "-m", "studies.bulk.one_file", reader, str(path), str(limits.memory)]
     with TemporaryDirectory(prefix="ohr-") as folder:
         ended = call(command, limits.seconds, {"TMPDIR": folder, "OMP_NUM_THREADS": "1"}, Path(folder))
     if fault := ended.fault(limits.seconds):
-        slow, full = ended.status is None, "MemoryError" in ended.message or "bad_alloc" in ended.message
+        slow, full = ended.status is None, any(sign in ended.message for sign in _MEMORY)
         return {"about": fault}, "too slow" if slow else "too much memory" if full else "crashed"
     if not ended.output:
         return {"about": "ended without a word"}, "crashed"

@@ -178,11 +178,11 @@ def test_a_link_is_not_followed_and_a_pipe_is_written_to(tmp_path):
 def test_a_conversion_that_was_killed_continues_and_does_nothing_twice(place, ohr, monkeypatch):
     write, done = data_convert._write, []
 
-    def killed(target, document, pages):
+    def killed(target, document, pages, words):
         if done:
             raise KeyboardInterrupt
         done.append(document.name)
-        return write(target, document, pages)
+        return write(target, document, pages, words)
 
     command = ("data", "convert", place / "gt", place / "out", "--format", "ohrbench")
     monkeypatch.setattr(data_convert, "_write", killed)

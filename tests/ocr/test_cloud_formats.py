@@ -5,17 +5,16 @@ import json
 import pytest
 
 from ohr.contracts import Block, Document, Word
-from ohr.markup.page import Markup
-from ohr.ocr.formats.find import pages_in
-from ohr.ocr.formats.result_folder import documents_in, pages_of
+from ohr.ocr.formats.find import content_of
 from ohr.ocr.formats.values import Unreadable
+from ohr.ocr.precomputed import Precomputed
 from ohr.registry import Registry
 
 FORMATS = {kind: Registry().load("ocr_format", kind)() for kind in ("textract", "document_ai", "omnidocbench")}
 
 
 def read(system: str, content: object):
-    return pages_in(FORMATS[system], ".json", json.dumps(content).encode())
+    return content_of(FORMATS[system], ".json", json.dumps(content).encode()).pages
 
 
 def text(said: str) -> Block:
@@ -183,10 +182,10 @@ def test_shards_are_one_document_whatever_their_files_are_numbered(tmp_path):
             json.dumps(google(*pages, said=said, shardInfo={"shardCount": "4"}))
         )
     (tmp_path / "lease-4.json").write_text("{")
-    format = FORMATS["document_ai"]
-    (document,) = documents_in(tmp_path, format)
+    engine = Precomputed(root=tmp_path, format="document_ai")
+    (document,) = engine.documents()
     assert (document.name, document.pages) == (f"{tmp_path.name}/lease", 10)
-    pages = pages_of(tmp_path, format, document, Markup())
+    pages = engine.recorded(document)
     assert [page.text for page in pages] == ["One", "Two", "Three", "", "Five", "One", "Two", "Three", "", "Five"]
     assert pages[3].error.startswith("its result is not readable as JSON")
 
@@ -195,8 +194,9 @@ def test_numbered_files_of_several_pages_are_documents_where_they_hold_the_same_
     for number in (1, 2):
         pages = [{"pageNumber": page, **layout(0, 6)} for page in (1, 2)]
         (tmp_path / f"lease_{number}.json").write_text(json.dumps(google(*pages)))
-    assert [document.pages for document in documents_in(tmp_path, FORMATS["document_ai"])] == [2, 2]
-    (page, *_) = pages_of(tmp_path, FORMATS["document_ai"], Document("law/lease", "law", "en", 2), Markup())
+    engine = Precomputed(root=tmp_path, format="document_ai")
+    assert [document.pages for document in engine.documents()] == [2, 2]
+    (page, *_) = engine.recorded(Document("law/lease", "law", "en", 2))
     assert page.error == "its result is of 2 pages, although its name has a page's number"
 
 
@@ -230,7 +230,7 @@ def test_regions_of_omnidocbench_are_in_their_order():
 def test_lines_of_omnidocbench_are_named_after_their_images(tmp_path):
     pages = ({"layout_dets": REGIONS, "page_info": {"image_path": f"images/{name}.png"}} for name in ("lease", "will"))
     (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, pages)))
-    documents = documents_in(tmp_path, FORMATS["omnidocbench"])
+    documents = Precomputed(root=tmp_path, format="omnidocbench").documents()
     assert [(document.name, document.pages) for document in documents] == [("images/lease", 1), ("images/will", 1)]
 
 

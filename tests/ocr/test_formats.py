@@ -14,7 +14,7 @@ import pytest
 from ohr.contracts import Block
 from ohr.markup.page import PRESETS, Markup, page_text, tidy
 from ohr.ocr.formats import markdown
-from ohr.ocr.formats.find import ending_of, pages_in
+from ohr.ocr.formats.find import content_of, ending_of
 from ohr.ocr.formats.values import Unreadable, kind_of
 from ohr.registry import Registry
 
@@ -27,7 +27,7 @@ def parse(system: str, found: object, name: str = "lease.json", line: int | None
     content = found if isinstance(found, bytes) else json.dumps(found).encode()
     format = Registry().load("ocr_format", system)()
     place, _ = ending_of(format, name)
-    return pages_in(format, format.endings[place], content, line)
+    return content_of(format, format.endings[place], content, line).pages
 
 
 def texts(pages, markup: str = "as_is"):

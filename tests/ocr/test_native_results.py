@@ -330,10 +330,10 @@ def test_a_download_of_mineru_is_named_after_its_folder(tmp_path):
 
 
 def test_marks_of_pages_inside_of_the_only_page_are_its_text(tmp_path):
-    (tmp_path / "lease.md").write_text("$\frac{1}{2}$ of the rent\n")
+    (tmp_path / "lease.md").write_text("Salted\fin May, $\frac{1}{2}$ of the rent\n")
     document, engine = Document("law/lease", "law", "en", 1), Precomputed(root=tmp_path, format="markdown")
     (page,) = engine.recorded(document)
-    assert page.text.split() == ["$", "rac{1}{2}$", "of", "the", "rent"]
+    assert page.text.split() == ["Salted", "in", "May,", "$\\frac{1}{2}$", "of", "the", "rent"]
     assert engine.notes([document]) == [
         f"1 document of one page whose file in {tmp_path.name} has marks of several, read as one: law/lease"
     ]

@@ -10,7 +10,7 @@ from base64 import b64encode
 import pytest
 
 from ohr.contracts import Block, Document, Word
-from ohr.ocr.formats.find import ending_of, pages_in, parsed
+from ohr.ocr.formats.find import content_of, ending_of, parsed
 from ohr.ocr.formats.values import Unreadable, box
 from ohr.ocr.precomputed import Precomputed
 from ohr.registry import Registry
@@ -23,7 +23,7 @@ def parse(system: str, content: object, name: str = "lease.json"):
     """Read a file of a system by its name."""
     raw = content.encode() if isinstance(content, str) else json.dumps(content).encode()
     place, _ = ending_of(FORMATS[system], name)
-    return pages_in(FORMATS[system], FORMATS[system].endings[place], raw)
+    return content_of(FORMATS[system], FORMATS[system].endings[place], raw).pages
 
 
 def element(type: str, text: str, page: int | None = 1, **about):

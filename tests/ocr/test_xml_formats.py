@@ -6,7 +6,7 @@ import pytest
 
 from ohr.contracts import Block, Word
 from ohr.ocr.formats.cells import Cell, html_table
-from ohr.ocr.formats.find import pages_in, parsed
+from ohr.ocr.formats.find import content_of, parsed
 from ohr.ocr.formats.values import Unreadable
 from ohr.registry import Registry
 
@@ -14,7 +14,7 @@ FORMATS = {kind: Registry().load("ocr_format", kind)() for kind in ("hocr", "alt
 
 
 def read(system: str, content: str | bytes):
-    return pages_in(FORMATS[system], ".xml", content if isinstance(content, bytes) else content.encode())
+    return content_of(FORMATS[system], ".xml", content if isinstance(content, bytes) else content.encode()).pages
 
 
 def words(system: str, content: str):

@@ -307,8 +307,8 @@ def test_a_file_that_is_not_text_is_reported(tmp_path):
         ("{ocr: tesseract}", ["ocr: must be a mapping with a `kind` (got 'tesseract')"]),
         ("{name: [a]}", ["name: must be text (got ['a'])"]),
         ("{nam: a}",
-         ["nam: unknown key. Choose one of: name, image_noise, ocr, text_noise, treatments, retrievers. Did you mean "
-          "'name'?"]),
+         ["nam: unknown key. Choose one of: name, image_noise, ocr, text_noise, treatments, retrievers, repeats. "
+          "Did you mean 'name'?"]),
         ("{retrievers: [bm52]}",
          ["retrievers: no retriever is named 'bm52'. Choose one of: bm25. Did you mean 'bm25'?"]),
     ],
