@@ -25,6 +25,7 @@ from .formats.ohrbench import OhrBench
 from .formats.result_folder import (
     SCORED_0,
     Files,
+    artifact_faults,
     faults_of,
     files_in,
     files_of,
@@ -33,7 +34,6 @@ from .formats.result_folder import (
     page_faults,
     pages_of,
     result_of,
-    text_faults,
 )
 
 
@@ -141,11 +141,11 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         return [result_of(files)[0] for files in self.files()]
 
     def notes(self, documents: Sequence[Document]) -> Sequence[str]:
-        """Count and name the domains, documents and pages that the folder lacks, and faults of its files and texts."""
+        """Count and name the domains, documents and pages that the folder lacks, and the faults of its files."""
         if not self.root.is_dir():
             return ()
         files = self.files(documents)
-        return sentences(self.faults(files, (fault for each in files for fault in self.converted(each).faults)))
+        return sentences(self.faults(files, (fault for each in files for fault in self._faults(each))))
 
     def files(self, documents: Sequence[Document] | None = None) -> list[Files]:
         """List the files of some documents, by default of all that the folder holds; none is read."""
@@ -165,8 +165,7 @@ class Precomputed(RecordedOcr, kind="precomputed"):
             faults, words = [*faults_of(document, result, base)], result.words if result else {}
         kinds = page_artifacts(pages)
         counts = Counter(kind for _, kind in kinds)
-        whole = [page for page in pages if not page.error]
-        return Converted(document, pages, words, counts, (*faults, *text_faults(whole, kinds, base)))
+        return Converted(document, pages, words, counts, (*faults, *artifact_faults(kinds, base)))
 
     def words(self, document: Document) -> Mapping[int, Sequence[Word]]:
         """Read the words that have a confidence; none of a document whose confidences cannot be read."""
@@ -198,6 +197,11 @@ class Precomputed(RecordedOcr, kind="precomputed"):
 
     def _finished(self, page: Page) -> Page:
         return page if self.markup is None or page.error else replace(page, text=tidy(page.text, self.markup))
+
+    def _faults(self, files: Files) -> Iterator[Fault]:
+        if self._is_own_layout:
+            return self._own_faults(files.document)
+        return faults_of(*result_of(files), self.root.resolve().name)
 
     def _own_faults(self, document: Document) -> Iterator[Fault]:
         base, path = self.root.resolve().name, self._file(document)

@@ -197,6 +197,10 @@ def faults_of(document: Document, result: Result | None, base: str) -> Iterator[
     if 0 < (last := max((*result.pages, *result.errors), default=-1) + 1) < document.pages:
         where = f"{document.name} ({counted(last, 'page')} where the document has {document.pages})"
         yield Fault("document", f"of {base} shorter than the document", where)
+    length = sum(len(block.text) for blocks in result.pages.values() for block in blocks)
+    if len(result.pages) == 1 and length > _LONGEST_PAGE:
+        about = f"of {base} read as one page, although it is too long for one: its page borders are not known"
+        yield Fault("document", about, f"{document.name} ({length:,} characters)")
 
 
 def page_artifacts(pages: Sequence[Page]) -> list[tuple[Page, str]]:
@@ -204,13 +208,10 @@ def page_artifacts(pages: Sequence[Page]) -> list[tuple[Page, str]]:
     return [(page, kind) for page in pages for kind in dict.fromkeys(each.kind for each in artifacts(page.text))]
 
 
-def text_faults(pages: Sequence[Page], kinds: Sequence[tuple[Page, str]], base: str) -> Iterator[Fault]:
-    """List the artifacts of a document's pages, and a single page that is too long for one."""
+def artifact_faults(kinds: Sequence[tuple[Page, str]], base: str) -> Iterator[Fault]:
+    """List the artifacts of a document's pages."""
     for page, kind in kinds:
         yield Fault("page", f"of {base} with {WORDS[kind]}", f"{page.document} page {page.index + 1}")
-    if len(pages) == 1 and len(pages[0].text) > _LONGEST_PAGE:
-        about = f"of {base} read as one page, although it is too long for one: its page borders are not known"
-        yield Fault("document", about, f"{pages[0].document} ({len(pages[0].text):,} characters)")
 
 
 def page_faults(document: Document, here: Set[int], base: str) -> Iterator[Fault]:

@@ -8,7 +8,7 @@ from ohr.contracts import Document
 from ohr.ocr.precomputed import Precomputed
 
 HOCR = """\
-<html><body><div class="ocr_page" id="page_1" title="image x; ppageno 0"><p class="ocr_par"><span class="ocr_line">
+<html><body><div class="ocr_page" title="bbox 0 0 99 99; ppageno 0"><p class="ocr_par"><span class="ocr_line">
 <span class="ocrx_word" title="bbox 0 0 9 9; x_wconf 96">Rent</span>
 <span class="ocrx_word" title="bbox 10 0 19 9; x_wconf {}">due</span>
 </span></p></div></body></html>

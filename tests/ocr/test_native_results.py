@@ -8,6 +8,7 @@ import pytest
 
 from ohr.contracts import Document, Page
 from ohr.errors import PluginError
+from ohr.messages.faults import sentences
 from ohr.ocr.precomputed import Precomputed
 from ohr.spec.read import make_ocr
 
@@ -232,8 +233,9 @@ def test_artifacts_in_the_texts_are_counted_and_named(tmp_path, name, key):
     text = "Pay at the quay.\n" * 20
     write(tmp_path, **{name: json.dumps([{key: 0, "text": text}]) if key else text})
     reader = Precomputed(root=tmp_path)
-    (document,) = reader.documents()
-    assert reader.notes([document]) == [f"1 page of {tmp_path.name} with a loop: {document.name} page 1"]
+    (converted,) = map(reader.converted, reader.files(reader.documents()))
+    assert converted.artifacts == {"loop": 1}
+    assert sentences(converted.faults) == [f"1 page of {tmp_path.name} with a loop: {converted.document.name} page 1"]
 
 
 def test_pages_after_the_last_are_reported_of_ohrbenchs_layout_too(tmp_path):
