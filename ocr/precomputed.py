@@ -20,7 +20,6 @@ from ohr.registry import Registry
 
 from .formats.choice import FormatField, formats_shown, reader_identity
 from .formats.find import Index, index_of, shortest_endings
-from .formats.markdown import Markdown
 from .formats.ohrbench import OhrBench
 from .formats.result_folder import (
     SCORED_0,
@@ -94,7 +93,8 @@ class Precomputed(RecordedOcr, kind="precomputed"):
             self._refuse_unknown()
         elif self._is_own_layout:
             if not any(self.root.rglob("*.json")):
-                texts = ", but texts, which `format: markdown` reads" if index_of(self.root, Markdown()).whole else ""
+                shown = [format.kind for format in formats_shown(self.root, Registry())[0] if format.kind != "ohrbench"]
+                texts = f", but results that `format: {shown[0]}` reads" if shown else ""
                 raise PluginError(f"ocr precomputed: {self.root} holds no <domain>/<document>.json{texts}")
         elif not index_of(self.root, self.format).whole:
             raise PluginError(f"ocr precomputed: {self.root} holds no file that ends in {' or '.join(self._endings)}")

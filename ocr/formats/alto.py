@@ -1,6 +1,7 @@
 """ALTO: pages as XML with a string for each word (versions 1 to 4 of the Library of Congress, and that of CCS)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -127,11 +128,26 @@ class _Page:
 
 
 def _words(page: _Page, in_pixels: bool) -> Iterator[Word]:
-    for _, block in page.blocks:
-        for string in block.iter("String"):
-            text, stated = string.get("CONTENT", "").strip(), string.get("WC")
-            if text and stated is not None:
-                yield Word(text, _box(string) if in_pixels else None, stated_confidence(stated))
+    """Yield the words; one of two parts is where its first is, and as sure as the less sure of them."""
+    half: Word | None = None
+    for string in (string for _, block in page.blocks for string in block.iter("String")):
+        text, stated = string.get("CONTENT", "").strip(), string.get("WC")
+        whole, part = string.get("SUBS_CONTENT"), string.get("SUBS_TYPE")
+        if not text or stated is None:
+            continue
+        confidence = stated_confidence(stated)
+        if half and part == "HypPart2" and whole == half.text:
+            yield replace(half, confidence=min(half.confidence or 0.0, confidence))
+            half = None
+            continue
+        if half:
+            yield half
+        word = Word(text, _box(string) if in_pixels else None, confidence)
+        half = replace(word, text=whole) if whole and part == "HypPart1" else None
+        if half is None:
+            yield word
+    if half:
+        yield half
 
 
 def _box(string: Element) -> tuple[float, float, float, float] | None:

@@ -191,7 +191,7 @@ def faults_of(document: Document, result: Result | None, base: str) -> Iterator[
         yield Fault("document", f"of one page whose file in {base} has marks of several, read as one", document.name)
     if result.unsure:
         yield Fault(
-            "document", f"of {base} whose confidences are left out: its result is {result.unsure}", document.name
+            "document", f"of {base} whose confidences are left out, since its result is {result.unsure}", document.name
         )
     yield from page_faults(document, {*result.pages, *result.errors}, base)
     if 0 < (last := max((*result.pages, *result.errors), default=-1) + 1) < document.pages:

@@ -75,7 +75,7 @@ def page_number(value: object, first: int = 0) -> int:
 def confidence(value: object, of: float = 1.0) -> float:
     """Return a confidence in [0, 1]; `of` is the highest that the system writes."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= of:
-        raise Unreadable(f"with a confidence that is no number from 0 to {of:g}: {str(value)[:20]}")
+        raise Unreadable(f"not as expected: a confidence is no number from 0 to {of:g}")
     return value / of
 
 

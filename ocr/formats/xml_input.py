@@ -97,7 +97,7 @@ def stated_confidence(text: str, of: float = 1.0) -> float:
     try:
         return confidence(float(text), of)
     except ValueError:  # an Unreadable is one, too
-        raise Unreadable(f"with a confidence that is no number from 0 to {of:g}: {text[:20]}") from None
+        raise Unreadable(f"not as expected: a confidence is no number from 0 to {of:g}") from None
 
 
 def box_of(corners: Sequence[tuple[str | None, str | None]]) -> tuple[float, float, float, float] | None:

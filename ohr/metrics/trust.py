@@ -48,7 +48,7 @@ _AMOUNT = re.compile(
 )
 _DASHES = str.maketrans("‐‑‒–—−", "------")
 _CAPITAL = r"[A-ZÀ-ÖØ-ÞΑ-ΩА-Я](?=[^\W\d_]*[a-zß-öø-ÿα-ωа-я])[^\W\d_]+"
-_NAME = re.compile(rf"(?<=[^\s.!?:;…] ){_CAPITAL}(?:[ -]{_CAPITAL})*")
+_NAME = re.compile(rf"(?<=[^\s.!?:;…] ){_CAPITAL}(?:[ -]{_CAPITAL})*(?![\w'’-])")
 
 
 class Reading(NamedTuple):
@@ -78,14 +78,16 @@ def page_trust(text: str, truth: str, document: tuple[str, ...] = ()) -> tuple[i
     reading = compared(_cut(text), _cut(truth))
     invented = Counter(_origins(reading, document))
     fates = Counter(reading.fates)
-    numbers, amounts, names = numbers_in(truth), _amounts(truth), _names(truth)
+    numbers, amounts = numbers_in(truth), _amounts(truth)
+    # one beside a sign that joins words, such as a dash, is no word of its own
+    names = {name: min(count, _occurrences(name, reading.truth)) for name, count in _names(truth).items()}
     read_numbers = numbers_in(text)
     return (
         *(len(reading.read), len(reading.truth), fates["kept"], fates["misread"]),
         *(invented[origin] for origin in INVENTED),
         *(numbers.total(), (numbers & read_numbers).total(), (read_numbers - numbers).total()),
         *(amounts.total(), (amounts & _amounts(text)).total()),
-        *(names.total(), sum(min(count, _occurrences(name, reading.read)) for name, count in names.items())),
+        *(sum(names.values()), sum(min(count, _occurrences(name, reading.read)) for name, count in names.items())),
     )
 
 
@@ -205,7 +207,7 @@ def confidence_counts(stated: Iterable[Word], truth: str) -> list[tuple[float, i
         (confidence in steps of 1 / STEPS, words, wrong words), ascending.
     """
     sure = list(_joined((each.text, each.confidence) for each in stated))
-    cut = [(word, confidence) for text, confidence in sure for word in _cut(text)]
+    cut = [(word, confidence) for text, confidence in sure for word in _cut(strip_markup(text))]
     fates = compared([word for word, _ in cut], _cut(strip_markup(truth))).fates
     read, wrong = Counter[int](), Counter[int]()
     for (_, confidence), fate in zip(cut, fates, strict=True):

@@ -81,7 +81,7 @@ def _shares(documents: Sequence[Floats]) -> dict[str, Any]:
             name: estimate.mean,
             **({f"{name}_low": estimate.low, f"{name}_high": estimate.high} if name in _BOUNDED else {}),
         }
-    return row | {"numbers_new": sum(each["numbers_new"] for each in named), "documents": len(documents)}
+    return row | {"numbers_new": int(sum(each["numbers_new"] for each in named)), "documents": len(documents)}
 
 
 # --- confidence -------------------------------------------------------------------------------------------
@@ -186,7 +186,8 @@ def limits(run: Run) -> list[dict[str, Any]]:
     keeps to the limit on one half is judged on the other, and the other way round: each document is judged by a
     threshold that was chosen without it. It is chosen under the same noise, and again where the same engine reads
     pages without noise, as somebody does who tries an engine on clean pages. `holds` is `yes` where the interval of
-    the wrong share ends below the limit, `no` where it begins above, and else `open`.
+    the wrong share ends below the limit, `no` where it begins above, `none` where
+    no threshold was found, else `open`.
     """
     stated_by_condition, rows = read_stated(run), []
     plain = plain_conditions(run)
@@ -213,7 +214,7 @@ def _held_out(stated: Stated, chosen_on: Stated, limit: float) -> dict[str, Any]
             judged = np.array([halves[name] == half for name in stated.documents])
             accepted[:, judged] = [each[judged, threshold:].sum(axis=1) for each in (stated.words, stated.wrong)]
     wrong = share(accepted[1], accepted[0])
-    holds = "" if np.isnan(wrong.low) else "yes" if wrong.high <= limit else "no" if wrong.low > limit else "open"
+    holds = "yes" if wrong.high <= limit else "no" if wrong.low > limit else "open" if wrong.n else "none"
     return {
         "limit": limit,
         "threshold": " and ".join("none" if each is None else f"{each / STEPS:.2f}" for each in chosen),

@@ -268,3 +268,15 @@ def test_a_server_that_answers_is_named(ohr, home, chat_server):
     place = chat_server.url.removesuffix("/v1")
     assert f"{place} answers" in ohr("check", "served.yaml", "--servers").stdout
     assert json.loads(ohr("check", "served.yaml", "--servers", "--json").stdout)["servers"] == {place: "answers"}
+
+
+def test_results_are_checked_without_clean_text(tmp_path, ohr):
+    results = tmp_path / "ocr/law"
+    results.mkdir(parents=True)
+    (results / "glaze_supply_agreement.json").write_text('[{"page_idx": 0, "text": "Salt"}]')
+    read = "ocr: {kind: precomputed, root: ocr}"
+    bases = f"knowledge_bases: [{{name: a, {read}}}, {{name: b, {read}, text_noise: {{kind: formatting}}}}]"
+    rest = "name: a\nbenchmark: {kind: mini}\nreplicates: 1\nretrievers: [{kind: bm25}]\nevaluate: [retrieval]\n"
+    (tmp_path / "spec.yaml").write_text(f"{rest}{bases}\n")
+    assert ohr("check", tmp_path / "spec.yaml").exit_code == 0
+    assert ohr("plan", tmp_path / "spec.yaml").exit_code == 0

@@ -43,7 +43,7 @@ def test_a_document_keeps_its_text_where_a_confidence_is_none(results):
     assert [page.text for page in engine.recorded(LEASE)] == ["Rent due"]
     assert not stated(engine)
     (note,) = engine.notes([LEASE])
-    assert note.endswith("its result is with a confidence that is no number from 0 to 100: 410: law/lease")
+    assert note.endswith("its result is not as expected: a confidence is no number from 0 to 100: law/lease")
 
 
 @pytest.mark.parametrize("words", [7, [["Rent"]], [["Rent", "0.9"]], [["Rent", 1.5]], [[3, 0.5]], [None]])

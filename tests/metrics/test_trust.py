@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ohr.benchmarks.mini import Mini
 from ohr.contracts import Word
 from ohr.metrics.trust import COUNTS, INVENTED, confidence_counts, page_trust
 
@@ -82,6 +83,18 @@ def test_words_are_counted_by_the_confidence_of_their_line():
         Word("$500", confidence=1.0),
     ]
     assert confidence_counts(stated, PAGE) == [(0.3, 1, 1), (0.8, 1, 0), (0.97, 5, 0), (1.0, 1, 0)]
+
+
+def test_words_of_a_line_are_compared_without_markup():
+    line = r"Area $\frac{a}{b}$ of \textbf{land}"
+    assert confidence_counts([Word(line, confidence=0.9)], line) == [(0.9, page_trust(line, line)[0], 0)]
+
+
+def test_a_page_keeps_all_names_of_its_own():
+    for document in Mini(languages=["en"]).documents():
+        for page in Mini(languages=["en"]).pages(document):
+            counted = counts(page.text, page.text)
+            assert counted["names_kept"] == counted["names_true"]
 
 
 def test_a_page_without_confidences_counts_nothing():

@@ -131,4 +131,4 @@ def test_a_folder_without_the_named_results_is_reported(tmp_path):
     (tmp_path / "lease.txt").write_text("It began in 1964.")
     with pytest.raises(PluginError) as caught:
         Precomputed(root=tmp_path, format="ohrbench").check()
-    assert str(caught.value) == f"{lacks}, but texts, which `format: markdown` reads"
+    assert str(caught.value) == f"{lacks}, but results that `format: markdown` reads"

@@ -139,6 +139,12 @@ def test_lines_of_alto(lines, said):
     assert read("alto", alto(alto_page(*lines))) == {0: (text(said),)}
 
 
+def test_a_parted_word_of_alto_is_as_sure_as_its_less_sure_part():
+    first, second = FIRST.replace("/>", " WC='0.9'/>", 1), SECOND.replace("/>", " WC='0.4'/>")
+    words = FORMATS["alto"].words(alto(alto_page(first, second + "<SP/>" + strings("day", about="WC='1'"))))
+    assert [(word.text, word.confidence) for word in words[0]] == [("market", 0.4), ("day", 1.0)]
+
+
 @pytest.mark.parametrize(
     "namespace", ["", "xmlns='http://www.loc.gov/standards/alto/ns-v4#'", "xmlns='http://schema.ccs-gmbh.com/ALTO'"]
 )

@@ -150,7 +150,7 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False)
 
 
 _NOT_MEASURED = (
-    "Not measured in this run, nor are edit distances, faulty blocks and retrieval without markup: "
+    "Not measured in this run, nor are edit distances, faulty blocks, what is invented, and retrieval without markup: "
     "`ohr report RUN --pages` does it now, `measure: [dose, pages]` in the spec with each run."
 )
 

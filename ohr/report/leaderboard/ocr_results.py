@@ -28,6 +28,7 @@ from ohr.report.leaderboard.standings import (
     published_on,
 )
 from ohr.report.trust import trust
+from ohr.report.views.hygiene import hygiene_sentences
 from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.run import Run
 from ohr.results.score_arrays import ScoreTable
@@ -46,7 +47,7 @@ DOSES = (
 """Measures of a knowledge base itself; columns of doses.csv."""
 RATIOS = ("text_errors", "formula_text_errors", "formula_structure_errors", "redundant_commands")
 """The columns of Table S3."""
-TRUST = ("words_kept", "misread", "invented", "numbers_kept", "amounts_kept", "names_kept")
+TRUST = ("words_kept", "misread", "repeated", "elsewhere", "new", "numbers_kept", "amounts_kept", "names_kept")
 """Shares of what a reading keeps, and of what it adds: columns of the analysis `trust`."""
 
 
@@ -192,7 +193,7 @@ def score_ocr(
         lost=_lost(run, own, metric),
         leaderboards=fairly_ranked(boards, spec.benchmark, run.manifest["questions"]),
         failures=[*finished.ledger.failures, *finished.ledger.absent],  # a vendor wants to know of both
-        warnings=[*run.manifest["warnings"], *_strangers(spec)],
+        warnings=[*run.manifest["warnings"], *_strangers(spec), *hygiene_sentences(run)],
         run=finished.folder,
     )
 

@@ -35,7 +35,7 @@ def hygiene_sentences(run: Run) -> list[str]:
     if not many:
         return []
     worst = max(many, key=lambda found: found.pages / found.of_pages)
-    kinds = named([f"{WORDS[kind]} on {pages:,}" for kind, pages in worst.kinds.items() if kind in WORDS])
+    kinds = ", ".join(f"{WORDS[kind]} on {pages:,}" for kind, pages in worst.kinds.items() if kind in WORDS)
     share, of = worst.characters / max(worst.of_characters, 1), counted(worst.of_pages, "page")
     others = [found.condition for found in many if found is not worst]
     more = f" The texts of {named(others)} have artifacts, too." if others else ""

@@ -67,7 +67,7 @@ def plain_scans(knowledge_bases: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     readers = {base["condition"]: recorded_engine(base) or {"kind": "ground_truth"} for base in bases}
     if any(reader["kind"] == "ground_truth" and not noisy[condition] for condition, reader in readers.items()):
         return {}
-    engines = {condition: json.dumps(reader, sort_keys=True) for condition, reader in readers.items()}
+    engines = {condition: json.dumps(reader, sort_keys=True, default=str) for condition, reader in readers.items()}
     plain = {engines[condition]: condition for condition in reversed(noisy) if not noisy[condition]}
     return {
         condition: plain[engines[condition]] for condition in noisy if noisy[condition] and engines[condition] in plain

@@ -98,7 +98,7 @@ def test_a_folder_of_texts_is_scored_by_its_format(tmp_path, keys, texts, suffix
     folder.mkdir()
     for name, pages in texts.items():  # all in one folder, as an engine's script writes them
         (folder / f"{name.rpartition('/')[2]}{suffix}").write_text("\f".join(pages), encoding="utf-8")
-    with pytest.raises(PluginError, match=r"<document>\.json, but texts, which `format: markdown` reads$"):
+    with pytest.raises(PluginError, match=r"<document>\.json, but results that `format: markdown` reads$"):
         ocr_spec(folder, keys)
     spec = ocr_spec(folder, keys, format="markdown")
     result = score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
