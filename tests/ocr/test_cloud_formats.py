@@ -284,7 +284,7 @@ def test_a_confidence_that_is_none_costs_the_words_and_not_the_text(stated):
     google_ai = google({"paragraphs": [layout(0, 6)], "tokens": [layout(0, 6, confidence=stated)]})
     for system, content, said in (("textract", textract, "Salt"), ("document_ai", google_ai, "Rents")):
         assert FORMATS[system].pages(content) == {0: (text(said),)}
-        with pytest.raises(Unreadable, match=r"^with a confidence that is no number from 0 to "):
+        with pytest.raises(Unreadable, match=r"^not as expected: a confidence is no number from 0 to "):
             FORMATS[system].words(content)
 
 

@@ -534,7 +534,7 @@ def test_words_have_their_confidence(system, content, place):
     ],
 )
 def test_what_is_no_confidence_is_refused_and_the_text_is_kept(system, result, wrong):
-    with pytest.raises(Unreadable, match=r"^with a confidence that is no number from 0 to 1: "):
+    with pytest.raises(Unreadable, match=r"^not as expected: a confidence is no number from 0 to 1$"):
         FORMATS[system].words(result(wrong))
     assert FORMATS[system].pages(result(wrong))
 

@@ -321,7 +321,7 @@ def test_a_confidence_that_is_none_costs_the_words_and_not_the_text(system, cont
     content = content.replace("STATED", stated)
     assert read(system, content) == {0: (text("Salt"),)}
     if stated or system != "hocr":  # there, none is stated
-        with pytest.raises(Unreadable, match=r"^with a confidence that is no number from 0 to "):
+        with pytest.raises(Unreadable, match=r"^not as expected: a confidence is no number from 0 to "):
             words(system, content)
 
 
