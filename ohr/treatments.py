@@ -54,8 +54,17 @@ class Recorded(NamedTuple):
     @property
     def label(self) -> str:
         """Its kind in words, with its strength."""
-        knob = next((str(self.keys[knob]) for knob in _KNOBS if self.keys.get(knob) is not None), None)
-        return " ".join(filter(None, (str(self.keys.get("kind")).replace("_", " "), knob)))
+        strength = None if self._strength is None else str(self._strength)
+        return " ".join(filter(None, (str(self.keys.get("kind")).replace("_", " "), strength)))
+
+    @property
+    def acts(self) -> bool:
+        """Whether it does anything: one whose strength is 0 gives its input back."""
+        return self._strength != 0
+
+    @property
+    def _strength(self) -> object:
+        return next((self.keys[knob] for knob in _KNOBS if self.keys.get(knob) is not None), None)
 
 
 _KNOBS = ("severity", "level", "rate")

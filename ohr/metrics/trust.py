@@ -8,7 +8,7 @@ than as many letters that were misread.
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
@@ -40,12 +40,12 @@ _RUN = 3
 """Words that follow each other in the same way on two pages are the same text; single words are on most pages."""
 
 _HAN_OR_WORD = re.compile(f"[{HAN}]|[^{HAN}]+")
-_NUMBER = re.compile(r"\d(?:[\d.,:/'’-]*\d)?")
+_NUMBER = re.compile(r"\d++(?:[.,:/'’-]\d++)*+")
 _CURRENCY = r"[$€£¥₹₩]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|Rs\.?)(?![A-Za-z])"
-_AMOUNT = re.compile(
-    rf"(?P<before>{_CURRENCY})\s?(?P<money>{_NUMBER.pattern})"
-    rf"|(?P<number>{_NUMBER.pattern})\s?(?P<after>[%‰元円]|{_CURRENCY}|percent\b|per cent\b)"
-)
+_BEFORE = re.compile(rf"({_CURRENCY})\s?\Z")
+_AFTER = re.compile(rf"\s?([%‰元円]|{_CURRENCY}|percent\b|per cent\b)")
+_SIGN = 5
+"""Characters of the longest sign before a number, with a space."""
 _DASHES = str.maketrans("‐‑‒–—−", "------")
 _CAPITAL = r"[A-ZÀ-ÖØ-ÞΑ-ΩА-Я](?=[^\W\d_]*[a-zß-öø-ÿα-ωа-я])[^\W\d_]+"
 _NAME = re.compile(rf"(?<=[^\s.!?:;…] ){_CAPITAL}(?:[ -]{_CAPITAL})*(?![\w'’-])")
@@ -78,16 +78,15 @@ def page_trust(text: str, truth: str, document: tuple[str, ...] = ()) -> tuple[i
     reading = compared(_cut(text), _cut(truth))
     invented = Counter(_origins(reading, document))
     fates = Counter(reading.fates)
-    numbers, amounts = numbers_in(truth), _amounts(truth)
-    # one beside a sign that joins words, such as a dash, is no word of its own
-    names = {name: min(count, _occurrences(name, reading.truth)) for name, count in _names(truth).items()}
+    numbers, amounts, names = numbers_in(truth), _amounts(truth), _names(truth)
     read_numbers = numbers_in(text)
     return (
         *(len(reading.read), len(reading.truth), fates["kept"], fates["misread"]),
         *(invented[origin] for origin in INVENTED),
         *(numbers.total(), (numbers & read_numbers).total(), (read_numbers - numbers).total()),
         *(amounts.total(), (amounts & _amounts(text)).total()),
-        *(sum(names.values()), sum(min(count, _occurrences(name, reading.read)) for name, count in names.items())),
+        # of the truth's own words, too: one beside a sign that joins words, such as a dash, is no word there
+        *(_found(names, reading.truth), min(_found(names, reading.read), _found(names, reading.truth))),
     )
 
 
@@ -139,11 +138,12 @@ def _origins(reading: Reading, document: tuple[str, ...]) -> Iterator[str]:
     for _, group in groupby(enumerate(places), key=lambda one: one[1] - one[0]):
         run = [place for _, place in group]
         size = min(_RUN, len(run))
-        known = dict.fromkeys(run, "invented_new")
+        known = dict.fromkeys(run, INVENTED[2])
         for first in run[: len(run) - size + 1]:
             words_here = tuple(reading.read[first : first + size])
             others = elsewhere[words_here] - (words_here in here)
-            origin = "invented_repeated" if words_here in here else "invented_elsewhere" if others > 0 else ""
+            is_loop = len(set(words_here)) == 1 and words_here[:1] in here
+            origin = INVENTED[0] if words_here in here or is_loop else INVENTED[1] if others > 0 else ""
             if origin:
                 known |= {place: origin for place in range(first, first + size) if known[place] != INVENTED[0]}
         yield from known.values()
@@ -178,17 +178,33 @@ def numbers_in(text: str) -> Counter[str]:
 
 
 def _amounts(text: str) -> Counter[tuple[str, str]]:
-    found = _AMOUNT.finditer(_plain(text))
-    return Counter((match["money"] or match["number"], match["before"] or match["after"]) for match in found)
+    text, found = _plain(text), Counter[tuple[str, str]]()
+    for number in _NUMBER.finditer(text):
+        before = _BEFORE.search(text[max(number.start() - _SIGN, 0) : number.start()])
+        if sign := before or _AFTER.match(text, number.end()):
+            found[number[0], sign[1]] += 1
+    return found
 
 
 def _names(text: str) -> Counter[tuple[str, ...]]:
     return Counter(filter(None, map(words, _NAME.findall(" ".join(text.split())))))
 
 
-def _occurrences(name: Sequence[str], read: Sequence[str]) -> int:
-    """Count where the words of a name follow each other."""
-    return sum(tuple(read[at : at + len(name)]) == tuple(name) for at, word in enumerate(read) if word == name[0])
+def _found(names: Counter[tuple[str, ...]], read: Sequence[str]) -> int:
+    """Count names whose words follow each other, the longest first; each word is of one name."""
+    places, count = defaultdict(list), 0
+    for place, word in enumerate(read):
+        places[word].append(place)
+    taken: set[int] = set()
+    for name in sorted(names, key=len, reverse=True):
+        left = names[name]
+        for place in places[name[0]]:
+            own = range(place, place + len(name))
+            if left and tuple(read[place : own.stop]) == name and taken.isdisjoint(own):
+                taken.update(own)
+                left -= 1
+        count += names[name] - left
+    return count
 
 
 # --- confidence -------------------------------------------------------------------------------------------

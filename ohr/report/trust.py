@@ -237,7 +237,10 @@ def plain_conditions(run: Run) -> dict[str, str]:
     """Return for each condition the one in which the same engine reads pages without noise."""
     engines, plain = engine_of(run), dict[str, str]()
     for base in run.manifest["spec"].get("knowledge_bases", ()):
-        if all(each.family == "ocr" for each in recorded_treatments(base)) and base.get("condition") in engines:
+        if (
+            all(each.family == "ocr" or not each.acts for each in recorded_treatments(base))
+            and base.get("condition") in engines
+        ):
             plain.setdefault(engines[base["condition"]], base["condition"])
     return {condition: plain[engine] for condition, engine in engines.items() if engine in plain}
 
@@ -265,7 +268,8 @@ def _agreement(run: Run, conditions: Sequence[str]) -> dict[str, Any]:
     for condition in conditions:
         for row in run.rows("texts", ["document", "page", "replicate", "text"], condition=condition):
             texts[row["document"], row["page"], row["replicate"]].append(row["text"] or "")
-    every = {place: read for place, read in texts.items() if any(read)}
+    # pages that each reading has, and some with text
+    every = {place: read for place, read in texts.items() if any(read) and len(read) == len(conditions)}
     numbers = [numbers_in(read[0]) & numbers_in(other) for read in every.values() for other in read[1:]]
     stated = [numbers_in(read[0]).total() for read in every.values() for _ in read[1:]]
     likeness = [

@@ -45,22 +45,27 @@ def knowledge_bases(
         if len(bases) > MOST:
             note(("knowledge_bases",), f"make more than {MOST:,}, with {replicates} replicates of each noisy one")
             break
-    names = [base.name for base in bases]
-    for message in repeats(names) if len(set(names)) < len(names) else _equal_points(bases):
+    own = [base for base in bases if not base.again_of]
+    names = [base.name for base in own]
+    for message in repeats(names) if len(set(names)) < len(names) else _equal_points(own):
         note(("knowledge_bases",), message)
     return tuple(bases)
 
 
-def repeated(builder: Builder, bases: Sequence[KnowledgeBase]) -> tuple[KnowledgeBase, ...]:
+def repeated(bases: Sequence[KnowledgeBase]) -> tuple[KnowledgeBase, ...]:
     """Return the bases with a second copy of every condition that nothing is drawn for: its scores must be the same."""
-    names = {base.condition: f"{base.condition} again" for base in bases}
-    for condition, again in names.items():
-        if again in names:
-            builder.note(("knowledge_bases",), f"{quoted(again)} is what `aa` calls the repeat of {quoted(condition)}")
     known = {base.again_of for base in bases} | {base.condition for base in bases if base.again_of}
     return *bases, *(
         copy for base in bases if base.replicates == 1 and base.condition not in known for copy in copies(base, 2)
     )
+
+
+def faults_of_repeats(bases: Sequence[KnowledgeBase]) -> Iterator[str]:
+    """Yield what is wrong with the names of repeats: another condition has one of them."""
+    own = {base.condition for base in bases if not base.again_of}
+    for base in bases:
+        if base.again_of and base.condition in own:
+            yield f"{quoted(base.condition)} is what `aa` and `repeats` call a repeat of {quoted(base.again_of)}"
 
 
 def copies(base: KnowledgeBase, times: int) -> Iterator[KnowledgeBase]:

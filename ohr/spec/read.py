@@ -12,7 +12,7 @@ from ohr.messages.wording import quoted
 from ohr.prices import faults_of_prices
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built, fault_of_name
-from ohr.spec.conditions import knowledge_bases, repeated
+from ohr.spec.conditions import faults_of_repeats, knowledge_bases, repeated
 from ohr.spec.file_keys import QuestionFilter, SpecFile
 from ohr.spec.model import KnowledgeBase, Named, Spec, written
 from ohr.spec.rules import Entry, breaches, fault_of_swaps, faults_of_hypotheses, misfits, prescribed, to_decompose
@@ -111,7 +111,9 @@ def _spec(builder: Builder) -> Spec:
     named: dict[str, Any] = {f"{family}s": builder.named(family, entries[family]) for family in entries}
     draws = (file.replicates + file.aa) if file else 1
     bases = knowledge_bases(builder, _entries(data, "knowledge_bases"), _readers(named), draws)
-    bases = repeated(builder, bases) if file and file.aa else bases
+    bases = repeated(bases) if file and file.aa else bases
+    for message in faults_of_repeats(bases):
+        builder.note(("knowledge_bases",), message)
     sizes = {"knowledge_bases": len({base.condition for base in bases})}
     sizes |= {key: len(named[key]) for key in named if named[key] and key != "metrics"}
     builder.note(("knowledge_bases",), fault_of_size(sizes, "cells"))

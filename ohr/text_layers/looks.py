@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ohr.child import call
 from ohr.files.changes import kept_until_changed
 from ohr.files.digests import input_digest
+from ohr.files.pdf import page_count
 from ohr.files.pdf_text import Layer, Sight, sights, text_layer
 from ohr.keys import installed, key
 from ohr.messages.wording import counted
@@ -33,6 +34,7 @@ _DOUBTFUL_PAGES = 2
 _START, _RECOGNITION = 30.0, 120.0
 """Seconds for a process to start on a crowded machine, and for OCR of a page."""
 FAULTY = ("incomplete", "garbled")
+_VERDICTS = ("whole", *FAULTY, "none", "")
 
 
 class Look(NamedTuple):
@@ -70,7 +72,9 @@ def looks(path: Path, sample: int | None = None) -> tuple[Look, ...]:
     name = key("looks", _VERSION, input_digest(path), sample, installed(_READERS))
     place = user_cache() / "text-layers" / f"{name}.json"
     with suppress(OSError, ValueError, TypeError):  # absent, or damaged
-        return tuple(Look(*look) for look in json.loads(place.read_text(encoding="utf-8")))
+        held = tuple(Look(*look) for look in json.loads(place.read_text(encoding="utf-8")))
+        if len(held) == page_count(path) and all(map(_is_sound, held)):
+            return held
     made = _made(path, sample)
     with suppress(OSError):  # a cache that cannot be written
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -78,6 +82,11 @@ def looks(path: Path, sample: int | None = None) -> tuple[Look, ...]:
         new.write_text(json.dumps(made), encoding="utf-8")
         new.replace(place)
     return made
+
+
+def _is_sound(look: Look) -> bool:
+    words = (look.text, look.verdict, look.reason)
+    return all(isinstance(word, str) for word in words) and look.verdict in _VERDICTS and isinstance(look.second, bool)
 
 
 def _made(path: Path, sample: int | None) -> tuple[Look, ...]:

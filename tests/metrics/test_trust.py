@@ -1,5 +1,7 @@
 """Words that a reading kept, misread and invented, and how its confidence fits."""
 
+from time import perf_counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +32,7 @@ CASES = {
     "from elsewhere": (f"{PAGE} {OTHER}", {"words_kept": 28, "invented_elsewhere": 8}),
     "new": (f"{PAGE} Purple elephants dance under every moon.", {"words_kept": 28, "invented_new": 6}),
     "one word of another page": (PAGE.replace("due.", "due. Vessels"), {"invented_elsewhere": 1}),
+    "a looped word": (f"{PAGE} berth berth berth berth", {"words_kept": 28, "invented_repeated": 4}),
     "empty": ("", {"words_true": 28, "numbers_true": 5, "amounts_true": 3, "names_true": 3}),
 }
 
@@ -88,6 +91,17 @@ def test_words_are_counted_by_the_confidence_of_their_line():
 def test_words_of_a_line_are_compared_without_markup():
     line = r"Area $\frac{a}{b}$ of \textbf{land}"
     assert confidence_counts([Word(line, confidence=0.9)], line) == [(0.9, page_trust(line, line)[0], 0)]
+
+
+def test_a_word_is_of_one_name():
+    counted = counts("he met New York Times", "he met New York then New York Times")
+    assert (counted["names_kept"], counted["names_true"]) == (1, 2)
+
+
+def test_a_loop_of_digits_is_counted_at_once():
+    began = perf_counter()
+    assert counts("0," * 50_000 + "1" * 50_000)["numbers_new"] == 1
+    assert perf_counter() - began < 5
 
 
 def test_a_page_keeps_all_names_of_its_own():

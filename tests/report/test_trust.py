@@ -10,7 +10,7 @@ from ohr.report.analyses import ANALYSES
 from ohr.report.figures.choices import Wanted
 from ohr.report.figures.other_figures import confidence as draw_confidence
 from ohr.report.figures.panels import NothingToDraw
-from ohr.report.trust import LIMITS, Stated, chosen_threshold, share
+from ohr.report.trust import LIMITS, Stated, _agreement, chosen_threshold, share
 from ohr.results.run import Run
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
@@ -25,6 +25,7 @@ knowledge_bases:
   - {name: gt}
   - {name: stated, ocr: {kind: precomputed, root: ocr}}
   - {name: fickle, ocr: {kind: fickle_reader}, repeats: 3}
+  - {name: blur, image_noise: {kind: psf_blur, severity: [0, 0.5]}, ocr: {kind: fickle_reader}}
 chunker: {kind: page}
 retrievers: [{kind: bm25}]
 evaluate: [retrieval]
@@ -98,6 +99,11 @@ def test_no_threshold_keeps_to_a_limit_that_the_best_words_break(finished):
     assert [row["threshold"] for row in rows_of(finished, "limits")] == ["none and none"] * len(LIMITS)
 
 
+def test_thresholds_are_also_those_of_pages_without_noise(finished):
+    chosen = {row["chosen_on"] for row in rows_of(finished, "limits", "blur-0.5")}
+    assert chosen == {"blur-0.5", "fickle"}
+
+
 def test_readings_of_the_same_pages_are_compared(finished):
     (row,) = ANALYSES["repeatability"](finished)
     assert (row["condition"], row["readings"], row["same"]) == ("fickle", 3, 0)
@@ -105,6 +111,10 @@ def test_readings_of_the_same_pages_are_compared(finished):
     assert row["numbers_kept"] == 0.5  # the number of the reading is another one each time
     (fickle,) = rows_of(finished, "confidence", "fickle again 2")
     assert fickle["confidence"] == 0.5
+
+
+def test_a_page_that_a_reading_lacks_is_in_no_comparison(finished):
+    assert not _agreement(finished, ["fickle", "nobody"])["pages"]
 
 
 def test_the_figure_has_a_panel_for_each_engine(finished):

@@ -160,3 +160,18 @@ def test_a_treatment_may_have_a_target_where_it_is_noise(spec, faults):
     noise: Treatment = read.knowledge_bases[0].calibrated
     assert noise.kind == "drop_pages"
     assert read.knowledge_bases[0].with_strength(0.7).treatments[0].rate == 0.7
+
+
+@pytest.mark.parametrize("other", ["a again", "a again 2"])
+def test_a_name_of_a_repeat_is_refused_for_another_condition(faults, other):
+    bases = f"knowledge_bases:\n  - {{name: a, repeats: 3}}\n  - {{name: {other}, text_noise: {{kind: formatting}}}}\n"
+    (fault,) = faults(SMALL + bases)
+    assert fault.endswith(f"knowledge_bases: {other!r} is what `aa` and `repeats` call a repeat of 'a'")
+
+
+def test_a_repeated_condition_is_not_repeated_once_more(spec):
+    read = spec(
+        f"{SMALL}aa: true\nknowledge_bases: [{{name: a, repeats: 2}}, {{name: b, ocr: {{kind: text_layer}}}}]\n"
+    )
+    again = {base.condition: base.again_of for base in read.knowledge_bases if base.again_of}
+    assert again == {"a again": "a", "b again": "b"}

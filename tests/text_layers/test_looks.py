@@ -36,6 +36,20 @@ def test_a_page_is_looked_at_by_both_readers_and_the_answer_is_kept(tmp_path, mo
     assert looks(copy) == (first, second)
 
 
+@pytest.mark.parametrize(
+    "kept", ["[]", "{}", "null", "[[1, 2, 3, 4], [1, 2, 3, 4]]", '[["t", "whole", "", true]]', "["]
+)
+def test_a_damaged_answer_is_made_again(tmp_path, monkeypatch, kept):
+    monkeypatch.setattr(module, "user_cache", lambda: tmp_path / "cache")
+    path = Paper().page(prose("harbor")).page().save(tmp_path / "a.pdf")
+    answer = looks(path)
+    (place,) = (tmp_path / "cache/text-layers").glob("*.json")
+    place.write_text(kept)
+    copy = tmp_path / "copy.pdf"
+    copy.write_bytes(path.read_bytes())
+    assert looks(copy) == answer
+
+
 def test_letters_that_a_font_shows_otherwise_are_garbled(tmp_path):
     (look,) = looks(shifted(tmp_path / "a.pdf"), 0)
     assert look.verdict == "garbled"
