@@ -62,7 +62,7 @@ def _pages(root: Element) -> Iterator[tuple[int, "_Page"]]:
     references = (reference.get("REF", "") for group in root.iter("ReadingOrder") for reference in group.iter())
     for place, reference in enumerate(references):
         places.setdefault(reference, place)
-    pages = list(root.iter("Page"))
+    pages = root.findall("Layout/Page")
     numbers = page_keys([page.get("PHYSICAL_IMG_NR") for page in pages])
     return ((number, _Page(page, places)) for number, page in zip(numbers, pages, strict=True))
 
@@ -99,11 +99,15 @@ class _Page:
         for area, block in self.blocks:
             tagged = [kinds[tag] for tag in (block.get("TAGREFS") or "").split() if tag in kinds]
             kind = next((each for each in tagged if each != "text"), _AREAS.get(area, "text"))
-            # some blocks have strings without a line
-            lines = filter(None, map(self._line, (block, *children(block, "TextLine"))))
+            lines = filter(None, map(self._line, _lines(block)))
             if text := "\n".join(lines):
                 found.append(Block(kind, text))
         return tuple(found)
+
+    def strings(self) -> Iterator[Element]:
+        """List the strings of the page's lines."""
+        for _, block in self.blocks:
+            yield from (string for line in _lines(block) for string in children(line, "String"))
 
     def _line(self, line: Element) -> str:
         """Write a line; where a file has spaces, what has none between it is one word."""
@@ -130,10 +134,15 @@ class _Page:
         return text, False
 
 
+def _lines(block: Element) -> Sequence[Element]:
+    """Return the lines of a block, with the block itself: some have strings without a line."""
+    return block, *children(block, "TextLine")
+
+
 def _words(page: _Page, in_pixels: bool) -> Iterator[Word]:
     """Yield the words; one of two parts is where its first is, and as sure as the less sure of them."""
     half: Word | None = None
-    for string in (string for _, block in page.blocks for string in block.iter("String")):
+    for string in page.strings():
         text, stated = string.get("CONTENT", "").strip(), string.get("WC")
         whole, part = string.get("SUBS_CONTENT"), string.get("SUBS_TYPE")
         if not text or stated is None:

@@ -7,7 +7,7 @@ from typing import Any
 from ohr.contracts import Block, BlockKind, OcrFormat, Word
 from ohr.files.json_input import whole_number
 
-from .cells import Cell, html_table, span
+from .cells import Cell, html_table, refuse_large, span
 from .values import Pages, Unreadable, confidence, known, mapping, page_number, sequence, string
 from .xml_input import DEEPEST, box_of
 
@@ -159,6 +159,7 @@ def _cells(table: _Node, text: str | None) -> Sequence[Cell]:
         for cell in cells:
             while free[column] > row:
                 column += 1
+            refuse_large(row, column)
             rows, columns = span(_get(cell, "rowSpan")), span(_get(cell, "colSpan"))
             inside = _said(cell, text) if text is not None else "\n".join(_inside(cell))
             found.append(Cell(row, column, inside, rows, columns, is_head))

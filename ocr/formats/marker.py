@@ -39,7 +39,7 @@ _ALT = re.compile(r"<img\b[^<>]*\balt=['\"]([^'\"<>]+)['\"]", re.IGNORECASE)
 class Marker(OcrFormat, kind="marker"):
     """Marker's tree of blocks, or its Markdown."""
 
-    version = 2
+    version = 3
     endings = (".json", ".md")
     ignored = ("_meta.json",)
 

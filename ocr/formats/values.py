@@ -10,7 +10,7 @@ from ohr.files import MOST_PAGES
 from ohr.files.json_input import lines, parse_json, whole_number
 from ohr.messages.wording import named
 
-Page = TypeVar("Page")
+_Page = TypeVar("_Page")
 Pages = dict[int, tuple[Block, ...]]
 """The blocks of a document by page, from 0. A page that has no block is blank; one that is not there has no result."""
 
@@ -73,9 +73,9 @@ def page_number(value: object, first: int = 0) -> int:
     return number - first
 
 
-def by_number(pages: Iterable[tuple[int, Page]]) -> dict[int, Page]:
+def by_number(pages: Iterable[tuple[int, _Page]]) -> dict[int, _Page]:
     """Return pages by their numbers; refuse a number that two have, since one of them would be lost."""
-    numbered: dict[int, Page] = {}
+    numbered: dict[int, _Page] = {}
     for number, page in pages:
         if number in numbered:
             raise Unreadable("not as expected: two pages have the same number")

@@ -259,6 +259,7 @@ SOUND = {
     ),
     "omnidocbench": [{"layout_dets": REGIONS, "page_info": {"image_path": "a.png"}}],
 }
+WIDE = google({"layout": {}, "tables": [{"bodyRows": [{"cells": [{"colSpan": 1_999, "rowSpan": 1_999}] * 3}] * 300}]})
 LONG = google(*[{"paragraphs": [layout(0, len(TEXT))]}] * 11)
 
 
@@ -278,6 +279,7 @@ LONG = google(*[{"paragraphs": [layout(0, len(TEXT))]}] * 11)
         ("document_ai", google(layout(9, 6)), "not as expected: it refers to 9 to 6 of"),
         ("document_ai", google(layout(-1, 6)), "not as expected: it refers to None to 6 of"),
         ("document_ai", LONG, "not as expected: its parts refer more than 10 times to its text"),
+        ("document_ai", WIDE, "with a table of more than 2,000 rows or columns"),
         ("document_ai", {"pages": [{"words": []}]}, "of another form: no page has layout"),
         (
             "document_ai",

@@ -306,6 +306,8 @@ def test_broken_html_takes_no_time(more):
 def test_pages_of_alto_take_no_time_that_grows_with_their_reading_order():
     order = "<ReadingOrder>" + "<ElementRef REF='b'/>" * 20_000 + "</ReadingOrder>"
     assert len(read("alto", alto(alto_page(strings("Salt")) * 2_000, order))) == 2_000
+    nested = "<TextBlock>" * 2_000 + strings("Salt", about="WC='1'") * 2_000 + "</TextBlock>" * 2_000
+    assert len(words("alto", alto(f"<Page>{nested}</Page>"))[0]) == 2_000
 
 
 @pytest.mark.parametrize(
