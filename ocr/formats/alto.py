@@ -38,13 +38,13 @@ class Alto(OcrFormat, kind="alto"):
         """Read a document, a block for each text block; a word that a line's end parts is written whole."""
         root = _root(content)
         kinds = _kinds(root)
-        return {number: _Page(root, page).read(kinds) for number, page in _pages(root)}
+        return {number: page.read(kinds) for number, page in _pages(root)}
 
     def words(self, content: Any) -> dict[int, tuple[Word, ...]]:
         """Return the strings of each page that have a `WC`; boxes are known where a file measures in pixels."""
         root = _root(content)
         in_pixels = (root.findtext(".//MeasurementUnit") or "pixel").strip() == "pixel"
-        return {number: tuple(_words(_Page(root, page), in_pixels)) for number, page in _pages(root)}
+        return {number: tuple(_words(page, in_pixels)) for number, page in _pages(root)}
 
     def fits(self, content: Any) -> bool:
         """Report whether it is an ALTO file, with text or without."""
@@ -57,9 +57,14 @@ def _root(content: Any) -> Element:
     return root
 
 
-def _pages(root: Element) -> Iterator[tuple[int, Element]]:
-    pages = list(root.iter("Page"))
-    return zip(page_keys([page.get("PHYSICAL_IMG_NR") for page in pages]), pages, strict=True)
+def _pages(root: Element) -> Iterator[tuple[int, "_Page"]]:
+    places: dict[str, float] = {}
+    references = (reference.get("REF", "") for group in root.iter("ReadingOrder") for reference in group.iter())
+    for place, reference in enumerate(references):
+        places.setdefault(reference, place)
+    pages = root.findall("Layout/Page")
+    numbers = page_keys([page.get("PHYSICAL_IMG_NR") for page in pages])
+    return ((number, _Page(page, places)) for number, page in zip(numbers, pages, strict=True))
 
 
 def _kinds(root: Element) -> Mapping[str, BlockKind]:
@@ -69,13 +74,10 @@ def _kinds(root: Element) -> Mapping[str, BlockKind]:
 
 
 class _Page:
-    """A page with its blocks in reading order."""
+    """A page with its blocks in the reading order of its file, which has places by id."""
 
-    def __init__(self, root: Element, page: Element) -> None:
-        references = (reference.get("REF", "") for group in root.iter("ReadingOrder") for reference in group.iter())
-        self._places: dict[str, float] = {}
-        for place, reference in enumerate(references):
-            self._places.setdefault(reference, place)
+    def __init__(self, page: Element, places: dict[str, float]) -> None:
+        self._places = places
         self._has_spaces = next(page.iter("SP"), None) is not None
         self._whole: str | None = None
         areas = sorted(
@@ -97,10 +99,15 @@ class _Page:
         for area, block in self.blocks:
             tagged = [kinds[tag] for tag in (block.get("TAGREFS") or "").split() if tag in kinds]
             kind = next((each for each in tagged if each != "text"), _AREAS.get(area, "text"))
-            lines = filter(None, map(self._line, children(block, "TextLine")))
+            lines = filter(None, map(self._line, _lines(block)))
             if text := "\n".join(lines):
                 found.append(Block(kind, text))
         return tuple(found)
+
+    def strings(self) -> Iterator[Element]:
+        """List the strings of the page's lines."""
+        for _, block in self.blocks:
+            yield from (string for line in _lines(block) for string in children(line, "String"))
 
     def _line(self, line: Element) -> str:
         """Write a line; where a file has spaces, what has none between it is one word."""
@@ -127,10 +134,15 @@ class _Page:
         return text, False
 
 
+def _lines(block: Element) -> Sequence[Element]:
+    """Return the lines of a block, with the block itself: some have strings without a line."""
+    return block, *children(block, "TextLine")
+
+
 def _words(page: _Page, in_pixels: bool) -> Iterator[Word]:
     """Yield the words; one of two parts is where its first is, and as sure as the less sure of them."""
     half: Word | None = None
-    for string in (string for _, block in page.blocks for string in block.iter("String")):
+    for string in page.strings():
         text, stated = string.get("CONTENT", "").strip(), string.get("WC")
         whole, part = string.get("SUBS_CONTENT"), string.get("SUBS_TYPE")
         if not text or stated is None:

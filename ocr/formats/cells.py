@@ -30,12 +30,17 @@ def span(value: object) -> int:
     return number if number is not None and 1 <= number < _MOST else 1
 
 
+def refuse_large(row: int, column: int) -> None:
+    """Refuse a cell at a place that no table has."""
+    if max(row, column) >= _MOST:
+        raise Unreadable(f"with a table of more than {_MOST:,} rows or columns")
+
+
 def html_table(cells: Iterable[Cell]) -> str:
     """Write a table; places without a cell are empty, and one that spans others is listed once."""
     rows = defaultdict[int, list[Cell]](list)
     for cell in sorted(cells):
-        if max(cell.row, cell.column) >= _MOST:
-            raise Unreadable(f"with a table of more than {_MOST:,} rows or columns")
+        refuse_large(cell.row, cell.column)
         rows[cell.row].append(cell)
     free, lines = defaultdict[int, int](int), []
     for row in range(max(rows, default=-1) + 1):

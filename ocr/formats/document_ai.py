@@ -1,13 +1,13 @@
 """Google Document AI: a `Document` as JSON, with the keys of its API or of its Python client, or a list of shards."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ohr.contracts import Block, BlockKind, OcrFormat, Word
 from ohr.files.json_input import whole_number
 
-from .cells import Cell, html_table, span
+from .cells import Cell, html_table, refuse_large, span
 from .values import Pages, Unreadable, confidence, known, mapping, page_number, sequence, string
 from .xml_input import DEEPEST, box_of
 
@@ -16,7 +16,7 @@ _PARTS = ("paragraphs", "blocks", "lines")
 _KINDS: Mapping[str, BlockKind] = {"header": "header", "footer": "footer", "subtitle": "heading", "title": "heading"}
 
 _MOST = 10
-"""Times that a page's parts may be as long as the text that they refer to; short files could ask for gigabytes."""
+"""Times that a file's parts may be as long as the text that they refer to; short files could ask for gigabytes."""
 
 _Node = Mapping[str, Any]
 
@@ -35,18 +35,19 @@ class DocumentAi(OcrFormat, kind="document_ai"):
                     pages[number].append(block)
                 continue
             text = string(shard.get("text"), "text")
+            _refuse_repeats((node for _, page in _pages(shard) for node in _referring(page)), text)
             for number, page in _pages(shard):
                 pages[number] += _blocks(page, text)
         return {number: tuple(blocks) for number, blocks in sorted(pages.items())}
 
     def words(self, content: Any) -> dict[int, tuple[Word, ...]]:
         """Return the tokens of each page that have a confidence."""
-        shards = _shards(content)
-        return {
-            number: tuple(_words(page, string(shard.get("text"), "text")))
-            for shard in shards
-            for number, page in _pages(shard)
-        }
+        words: dict[int, tuple[Word, ...]] = {}
+        for shard in _shards(content):
+            text = string(shard.get("text"), "text")
+            _refuse_repeats((token for _, page in _pages(shard) for token in _list(page, "tokens")), text)
+            words |= {number: tuple(_words(page, text)) for number, page in _pages(shard)}
+        return words
 
     def fits(self, content: Any) -> bool:
         """Report whether its pages have a layout or its blocks are those of the layout parser."""
@@ -80,11 +81,14 @@ def _pages(shard: _Node) -> Iterator[tuple[int, _Node]]:
         yield page_number(place if number is None else number, first=1), page
 
 
+def _anchor(node: _Node) -> _Node:
+    return mapping(_get(mapping(node.get("layout") or {}, "a layout"), "textAnchor") or {}, "textAnchor")
+
+
 def _spans(node: _Node, text: str) -> Sequence[tuple[int, int]]:
     """Return where a node's text is in that of the document; offsets are texts in JSON, and 0 is left out."""
-    layout = mapping(node.get("layout") or {}, "a layout")
     spans = []
-    for segment in _list(mapping(_get(layout, "textAnchor") or {}, "textAnchor"), "textSegments"):
+    for segment in _list(_anchor(node), "textSegments"):
         start, end = (whole_number(_get(segment, name) or 0) for name in ("startIndex", "endIndex"))
         if start is None or end is None or not start <= end <= len(text):
             raise Unreadable(f"not as expected: it refers to {start} to {end} of a text of {len(text):,} characters")
@@ -92,20 +96,34 @@ def _spans(node: _Node, text: str) -> Sequence[tuple[int, int]]:
     return spans
 
 
-def _refuse_repeats(nodes: Sequence[_Node], text: str) -> None:
+def _refuse_repeats(nodes: Iterable[_Node], text: str) -> None:
     if sum(end - start for node in nodes for start, end in _spans(node, text)) > _MOST * len(text):
-        raise Unreadable(f"not as expected: parts of a page refer more than {_MOST} times to its text")
+        raise Unreadable(f"not as expected: its parts refer more than {_MOST} times to its text")
 
 
 def _said(node: _Node, text: str) -> str:
-    return "".join(text[start:end] for start, end in _spans(node, text))
+    spans = _spans(node, text)
+    return (
+        "".join(text[start:end] for start, end in spans) if spans else string(_anchor(node).get("content"), "content")
+    )
+
+
+def _parts(page: _Node) -> Sequence[_Node]:
+    return next((parts for name in _PARTS if (parts := _list(page, name))), [page] if "layout" in page else [])
+
+
+def _referring(page: _Node) -> Sequence[_Node]:
+    """List what a page is read from: its parts, or else its tokens, and its cells."""
+    cells = [cell for table in _list(page, "tables") for _, _, row in _rows(table) for cell in row]
+    return *(_parts(page) or _list(page, "tokens")), *cells
 
 
 def _blocks(page: _Node, text: str) -> Iterator[Block]:
-    parts = next((parts for name in _PARTS if (parts := _list(page, name))), [page] if "layout" in page else [])
+    parts = _parts(page)
     tables = [(table, _cells(table, text)) for table in _list(page, "tables")]
     known(parts, ("layout",), "part of a page")
-    _refuse_repeats(parts, text)
+    if not parts and (said := "".join(_said(token, text) for token in _list(page, "tokens")).strip()):
+        yield Block("text", said)
     taken = {place: number for number, (table, _) in enumerate(tables) for place in _places(table, text)}
     written = set[int]()
     for part in parts:
@@ -117,8 +135,8 @@ def _blocks(page: _Node, text: str) -> Iterator[Block]:
                 written.add(number)
                 yield Block("table", html_table(tables[number][1]))
         outside = "".join(text[place] for start, end in spans for place in range(start, end) if place not in taken)
-        if outside.strip():
-            yield Block("text", outside.strip())
+        if said := (outside if spans else _said(part, text)).strip():
+            yield Block("text", said)
 
 
 def _rows(table: _Node) -> Iterator[tuple[int, bool, Sequence[_Node]]]:
@@ -136,12 +154,12 @@ def _places(table: _Node, text: str) -> Iterator[int]:
 def _cells(table: _Node, text: str | None) -> Sequence[Cell]:
     """Return the cells of a table, whose columns follow from their order; without a text they have blocks."""
     found, free = [], defaultdict[int, int](int)
-    _refuse_repeats([cell for _, _, cells in _rows(table) for cell in cells] if text is not None else (), text or "")
     for row, is_head, cells in _rows(table):
         column = 0
         for cell in cells:
             while free[column] > row:
                 column += 1
+            refuse_large(row, column)
             rows, columns = span(_get(cell, "rowSpan")), span(_get(cell, "colSpan"))
             inside = _said(cell, text) if text is not None else "\n".join(_inside(cell))
             found.append(Cell(row, column, inside, rows, columns, is_head))
@@ -183,9 +201,7 @@ def _inside(node: _Node) -> Iterator[str]:
 
 def _words(page: _Node, text: str) -> Iterator[Word]:
     size = mapping(page.get("dimension") or {}, "dimension")
-    tokens = _list(page, "tokens")
-    _refuse_repeats(tokens, text)
-    for token in tokens:
+    for token in _list(page, "tokens"):
         layout = mapping(token.get("layout") or {}, "a layout")
         said, stated = _said(token, text).strip(), layout.get("confidence")
         if said and stated is not None:

@@ -10,7 +10,13 @@ from typing import Any
 from ohr.contracts import Block, OcrFormat
 
 from .markdown import read as read_markdown
-from .values import Pages, Unreadable, formula, kind_of, mapping, page_number, picture, sequence, string
+from .values import Pages, Unreadable, by_number, formula, kind_of, mapping, page_number, picture, sequence, string
+
+_CATEGORIES = frozenset({
+    "Caption", "Footnote", "Formula", "List-item", "Page-footer", "Page-header", "Picture", "Section-header", "Table",
+    "Text", "Title",
+})  # fmt: skip
+"""Those that the model's prompt names."""
 
 
 class DotsOcr(OcrFormat, kind="dots_ocr"):
@@ -25,15 +31,17 @@ class DotsOcr(OcrFormat, kind="dots_ocr"):
 
     def fits(self, content: Any) -> bool:
         """Report whether it is a list of blocks with a box and one of the model's categories."""
-        cells = [cell for each in sequence(content, "the file") for cell in each.get("full_layout_info", [each])]
-        known = [cell for cell in cells if kind_of(cell["category"]) != "text" or cell["category"] == "Text"]
-        return bool(known) and all("bbox" in cell for cell in cells)
+        pages = [each.get("full_layout_info", () if "page_no" in each else [each]) for each in content]
+        cells = [cell for page in pages for cell in page or ()]
+        return bool(cells) and all(cell["category"] in _CATEGORIES and "bbox" in cell for cell in cells)
 
 
 def _read(content: Any) -> Pages:
     cells = [mapping(cell, "a block") for cell in sequence(content, "the file")]
     if any("full_layout_info" in cell for cell in cells):
-        return {page_number(page.get("page_no")): _page(page.get("full_layout_info")) for page in cells}
+        layouts = ((page_number(page.get("page_no")), page.get("full_layout_info")) for page in cells)
+        # a page without a layout failed: it has no result
+        return by_number((number, _page(layout)) for number, layout in layouts if layout is not None)
     return {0: _page(cells)}
 
 

@@ -25,9 +25,9 @@ _LINES = frozenset({"ocr_line", "ocrx_line", "ocr_header", "ocr_caption", "ocr_t
 _PARTS = frozenset({"p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "section"})
 _UNSEEN = frozenset({"del", "script", "style"})
 """Elements without text of the page; of two readings of a word, the worse is deleted."""
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)([^<>]*)>|<[!?][^<>]*>")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*+)([^<>]*+)>|<[!?][^<>]*+>")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(r"""(?<![\w:.-])([\w:.-]++)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _EMPTY = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "wbr"})
 _BOX = re.compile(r"\bbbox\s+(\S+)\s+(\S+)\s+(\S+)\s+([^\s;]+)")
 _SURE = re.compile(r"\bx_w?conf\s+([^\s;]+)")
@@ -61,7 +61,7 @@ def _pages(content: Any) -> Sequence[Element]:
     try:
         root = parse_xml(content)
     except Unreadable as error:
-        if "entities" in str(error):
+        if "declares" in str(error):
             raise
         root = _parse_html(content)
     pages = [element for element in root.iter() if "ocr_page" in _classes(element)]
@@ -206,7 +206,7 @@ def _words(page: Element) -> Iterator[Word]:
 def _sure(element: Element, text: str) -> Word | None:
     title, text = _title(element), " ".join(text.split())
     stated, box = _SURE.search(title), _BOX.search(title)
-    if stated is None or not text:
+    if stated is None or stated[1] == "-1" or not text:  # which Tesseract writes where it has none
         return None
     corners = ((box[1], box[2]), (box[3], box[4])) if box else ()
     return Word(text, box_of(corners), stated_confidence(stated[1], 100))

@@ -14,7 +14,7 @@ from ohr.contracts import Block, BlockKind, OcrFormat
 
 from .markdown import page as page_of_markdown
 from .markdown import read as read_markdown
-from .values import Pages, Unreadable, kind_of, known, mapping, page_number, picture, sequence, string, table
+from .values import Pages, Unreadable, by_number, kind_of, known, mapping, page_number, picture, sequence, string, table
 
 _PARTS = ("items", "markdown", "text")
 _WHOLE = ("markdown", "markdown_full", "text", "text_full")
@@ -25,6 +25,10 @@ _FURNITURE: Sequence[tuple[BlockKind, tuple[str, str]]] = (
 )
 """Keys of a page header and footer in the first version and in the second."""
 _BETWEEN = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_TEXTS = frozenset({"items", "md", "markdown", "text"})
+"""Keys of a page's text."""
+_ITEM = frozenset({"md", "value", "html", "rows", "items", "url"})
+"""Keys of an item's text beside `text`, which many others have, too."""
 _NOTHING = "NO_CONTENT_HERE"
 """Text of LlamaParse in place of a blank page."""
 
@@ -44,7 +48,10 @@ class LlamaParse(OcrFormat, kind="llamaparse"):
             return False
         data = _result(content)
         is_job = {"job", "job_metadata"} & data.keys() and {"pages", *_PARTS, *_WHOLE} & data.keys()
-        return bool(is_job) or any({"md", "items"} & page.keys() for page in _listed(data).values())
+        return bool(is_job) or any(
+            "md" in page or any("type" in item and _ITEM & item.keys() for item in page.get("items", ()))
+            for page in _listed(data).values()
+        )
 
 
 def _markdown(text: str) -> Pages:
@@ -71,9 +78,9 @@ def _listed(data: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
         raise Unreadable("not LlamaParse's: it has no `pages`")
     pages: dict[int, dict[str, Any]] = defaultdict(dict)
     for part in parts:
-        for each in sequence(part.get("pages"), "pages"):
-            page = mapping(each, "a page")
-            number = page_number(page.get("page", page.get("page_number")), first=1)
+        listed = [mapping(each, "a page") for each in sequence(part.get("pages"), "pages")]
+        numbers = (page_number(page.get("page", page.get("page_number")), first=1) for page in listed)
+        for number, page in by_number(zip(numbers, listed, strict=True)).items():
             pages[number] |= {key: value for key, value in page.items() if value is not None}
     return dict(sorted(pages.items()))
 
@@ -85,9 +92,10 @@ def _read(content: Any) -> Pages:
             if isinstance(data.get(key), str):
                 return _markdown(data[key])
     listed = {number: page for number, page in _listed(data).items() if page.get("success") is not False}
-    known([*listed.values()], {"items", "md", "markdown", "text"}, "page")
+    known([*listed.values()], _TEXTS, "page")
+    listed = {number: page for number, page in listed.items() if page.get("status") != "ERROR" and _TEXTS & page.keys()}
     items = [mapping(item, "an item") for page in listed.values() for item in sequence(page.get("items"), "items")]
-    known(items, {"md", "value", "html", "rows", "items", "text", "url"}, "item")
+    known(items, {*_ITEM, "text"}, "item")
     return {number: tuple(_page(page)) for number, page in listed.items()}
 
 
@@ -95,13 +103,19 @@ def _page(page: Mapping[str, Any]) -> Iterator[Block]:
     """Read a page: its items, or else its Markdown or text, with the header and footer that it names."""
     found = [block for item in sequence(page.get("items"), "items") for block in _blocks(item) if block.text.strip()]
     text = string(page.get("md", page.get("markdown")), "markdown") or string(page.get("text"), "text")
-    if not any(block.kind != "image" for block in found):
+    is_short = not any(block.kind not in ("image", "heading") for block in found)
+    letters = sum(_letters(block.text) for block in found if block.kind != "image")
+    if not found or letters * (1 if is_short else 2) < _letters(text):  # some pages have a few of their items only
         found = [] if text.strip() == _NOTHING else list(page_of_markdown(text))
     for kind, keys in _FURNITURE:
         said = next((words for key in keys if (words := string(page.get(key), key).strip())), "")
         if said:
             found = _with(found, Block(kind, said))
     yield from (block for block in found if block.text.strip() != _NOTHING)
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
 
 
 def _with(blocks: list[Block], furniture: Block) -> list[Block]:

@@ -24,7 +24,7 @@ _OLMOCR = frozenset({"primary_language", "is_rotation_valid", "rotation_correcti
 class Markdown(OcrFormat, kind="markdown"):
     """Markdown or plain text of any program, with page breaks or one file a page."""
 
-    version = 4
+    version = 5
     endings = (".md", ".mmd", ".markdown", ".txt", "_nohf.md", "_det.mmd", "_ori.mmd")
     is_general = True
 

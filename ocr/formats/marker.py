@@ -12,7 +12,20 @@ from ohr.contracts import Block, OcrFormat
 from ohr.markup.html import INLINE_TAGS
 
 from .markdown import read as read_markdown
-from .values import Pages, Unreadable, formula, kind_of, known, mapping, page_number, picture, sequence, string, table
+from .values import (
+    Pages,
+    Unreadable,
+    by_number,
+    formula,
+    kind_of,
+    known,
+    mapping,
+    page_number,
+    picture,
+    sequence,
+    string,
+    table,
+)
 
 _PAGE = re.compile(r"/page/(\d+)/")
 _LEVEL = re.compile(r"\s*<h([1-6])\b", re.IGNORECASE)
@@ -26,7 +39,7 @@ _ALT = re.compile(r"<img\b[^<>]*\balt=['\"]([^'\"<>]+)['\"]", re.IGNORECASE)
 class Marker(OcrFormat, kind="marker"):
     """Marker's tree of blocks, or its Markdown."""
 
-    version = 2
+    version = 3
     endings = (".json", ".md")
     ignored = ("_meta.json",)
 
@@ -45,7 +58,7 @@ def _read(found: Any) -> Pages:
     if not pages and "children" not in data:
         raise Unreadable("not Marker's: it has no `children`")
     known([leaf for page in pages for leaf in _leaves(page)], ("html",), "block")
-    return {_number(page, place): tuple(_blocks(page)) for place, page in enumerate(pages)}
+    return by_number((_number(page, place), tuple(_blocks(page))) for place, page in enumerate(pages))
 
 
 def _chunks(data: Mapping[str, Any]) -> Pages:

@@ -20,6 +20,7 @@ from .values import (
     Pages,
     Unreadable,
     box,
+    by_number,
     confidence,
     formula,
     known,
@@ -156,10 +157,10 @@ def _numbered(pages: Any, *keys: str) -> Pages:
     _check([block for page in found for key in keys for block in sequence(page.get(key), key)])
     if found and not any(key in page for page in found for key in keys):
         raise Unreadable(f"not MinerU's: no page has {' or '.join(keys)}")
-    return {
-        page_number(page.get("page_idx")): tuple(block for key in keys for block in _page(page.get(key), key))
+    return by_number(
+        (page_number(page.get("page_idx")), tuple(block for key in keys for block in _page(page.get(key), key)))
         for page in found
-    }
+    )
 
 
 def _page(blocks: Any, key: str = "a page") -> tuple[Block, ...]:

@@ -7,7 +7,7 @@ from ohr.contracts import Block, OcrFormat, Word
 
 from .markdown import page as page_of_markdown
 from .markdown import read as read_markdown
-from .values import Pages, Unreadable, confidence, known, mapping, page_number, sequence, string
+from .values import Pages, Unreadable, by_number, confidence, known, mapping, page_number, sequence, string
 
 
 class Mistral(OcrFormat, kind="mistral"):
@@ -33,7 +33,7 @@ def _read(found: Any) -> Pages:
     """Read a reply; its page numbers start at 0."""
     pages = _pages(found)
     known(pages, ("markdown",), "page")
-    return {page_number(page.get("index")): tuple(_blocks(page)) for page in pages}
+    return by_number((page_number(page.get("index")), tuple(_blocks(page))) for page in pages)
 
 
 def _pages(found: Any) -> list[Mapping[str, Any]]:

@@ -8,7 +8,8 @@ prints, and what scripts write: `--- Page 1 ---`, `<page_1>`, `## Page 1`, `[Pag
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from ohr.files import MOST_PAGES
 
@@ -47,10 +48,12 @@ def pages_of(text: str) -> dict[int, str]:
 def _numbered(text: str) -> dict[int, str]:
     """Return the pages between marks with numbers, which come before or behind a page; nothing without such marks."""
     if marks := list(_MARKER.finditer(text)):
-        return _before(text, {page_number(int(mark[1])): mark for mark in marks})
+        pages = _before(text, [(page_number(int(mark[1])), mark) for mark in marks])
+        first = page_number(int(marks[0][1]))
+        return pages | {first: text[: marks[0].start()] + pages[first]}
     for form, first in ((_END, 0), (_END_FROM_1, 1)):
         if marks := list(form.finditer(text)):
-            return _behind(text, {page_number(int(mark[1]), first): mark for mark in marks})
+            return _behind(text, [(page_number(int(mark[1]), first), mark) for mark in marks])
     marks = list(_NUMBERED.finditer(text))
     certain = [mark for mark in marks if _is_certain(mark)]
     starts = [mark for mark in certain if not _is_end(mark)]
@@ -97,7 +100,7 @@ def _ordered(text: str, marks: Sequence[re.Match[str]]) -> dict[int, str]:
     first = 0 if numbers[0] == 0 else 1
     if numbers[0] > 2 or numbers != sorted(set(numbers)) or numbers[-1] > MOST_PAGES:
         return {}  # of a page's own text
-    numbered = {number - first: mark for number, mark in zip(numbers, marks, strict=True)}
+    numbered = [(number - first, mark) for number, mark in zip(numbers, marks, strict=True)]
     if _is_end(marks[0]) or (not text[marks[-1].end() :].strip() and text[: marks[0].start()].strip()):
         return _behind(text, numbered)
     pages = _before(text, numbered)
@@ -106,16 +109,24 @@ def _ordered(text: str, marks: Sequence[re.Match[str]]) -> dict[int, str]:
     return _without_rules(dict(sorted(pages.items())))
 
 
-def _before(text: str, marks: Mapping[int, re.Match[str]]) -> dict[int, str]:
+def _before(text: str, marks: Sequence[tuple[int, re.Match[str]]]) -> dict[int, str]:
     """Return the pages that each begin with their mark."""
-    ends = [*(mark.start() for mark in marks.values()), len(text)][1:]
-    return {number: text[mark.end() : end] for (number, mark), end in zip(marks.items(), ends, strict=True)}
+    ends = [*(mark.start() for _, mark in marks), len(text)][1:]
+    return _joined((number, text[mark.end() : end]) for (number, mark), end in zip(marks, ends, strict=True))
 
 
-def _behind(text: str, marks: Mapping[int, re.Match[str]]) -> dict[int, str]:
+def _joined(parts: Iterable[tuple[int, str]]) -> dict[int, str]:
+    """Return pages by number; parts with the same number are one page."""
+    pages: dict[int, list[str]] = defaultdict(list)
+    for number, part in parts:
+        pages[number].append(part)
+    return {number: "".join(parts) for number, parts in pages.items()}
+
+
+def _behind(text: str, marks: Sequence[tuple[int, re.Match[str]]]) -> dict[int, str]:
     """Return the pages that each end with their mark."""
-    starts = [0, *(mark.end() for mark in marks.values())]
-    pages = {number: text[start : mark.start()] for (number, mark), start in zip(marks.items(), starts, strict=False)}
+    starts = [0, *(mark.end() for _, mark in marks)]
+    pages = _joined((number, text[start : mark.start()]) for (number, mark), start in zip(marks, starts, strict=False))
     if text[starts[-1] :].strip():  # a page that was cut before its mark
         pages[max(pages) + 1] = text[starts[-1] :]
     return pages

@@ -33,7 +33,7 @@ class PageXml(OcrFormat, kind="page_xml"):
     def pages(self, content: Any) -> Pages:
         """Read a page, a block for each region, in the reading order that it states."""
         pages = _pages(content)
-        return {number: tuple(_blocks(page)) for number, page in enumerate(pages)}
+        return {number: tuple(_blocks(page)) or _whole(page) for number, page in enumerate(pages)}
 
     def words(self, content: Any) -> dict[int, tuple[Word, ...]]:
         """Return the words of a page with their confidence, or the lines of which no word has one."""
@@ -104,6 +104,11 @@ def _blocks(page: Element) -> Iterator[Block]:
             yield Block(text_kind(label, _KINDS), text)
 
 
+def _whole(page: Element) -> tuple[Block, ...]:
+    """Return the text that a page has itself, without regions."""
+    return (Block("text", text),) if (text := _text(page)) else ()
+
+
 def _cells(region: Element) -> Sequence[Cell]:
     """Return the cells of a table: Transkribus has elements for them, the schema has roles of regions."""
     if region.tag != "TableRegion":
@@ -138,9 +143,13 @@ def _word_text(word: Element) -> str:
 
 
 def _text(element: Element) -> str:
-    """Return the text of an element's first reading."""
+    """Return the text of an element's first reading that has any."""
     reading = _reading(element)
-    text = "" if reading is None else reading.findtext("Unicode") or reading.findtext("PlainText") or ""
+    return "" if reading is None else _said(reading)
+
+
+def _said(reading: Element) -> str:
+    text = reading.findtext("Unicode") or reading.findtext("PlainText") or ""
     return "\n".join(filter(None, map(str.strip, text.splitlines())))
 
 
@@ -148,6 +157,7 @@ def _reading(element: Element) -> Element | None:
     readings = list(children(element, "TextEquiv"))
     if len(readings) < 2:
         return readings[0] if readings else None
+    readings = [reading for reading in readings if _said(reading)] or readings
 
     def place(reading: Element) -> float:
         index = whole_number(reading.get("index"))

@@ -65,24 +65,28 @@ def _items(content: Any) -> list[_Item]:
 def _pages(content: Any) -> dict[int, "_Page"]:
     by_id, by_page = dict[str, _Item](), defaultdict[int, list[_Item]](list)
     for item in _items(content):
-        by_id[string(item.get("Id"), "an Id")] = item
+        if name := string(item.get("Id"), "an Id"):
+            by_id[name] = item
         by_page[page_number(item.get("Page", 1), first=1)].append(item)
-    return {number: _Page(items, by_id) for number, items in sorted(by_page.items())}
+    written = set[int]()
+    return {number: _Page(items, by_id, written) for number, items in sorted(by_page.items())}
 
 
 class _Page:
-    """A page; each line is written once, and each table where its first line is."""
+    """A page; each line is written once, and each table where its first line is.
 
-    def __init__(self, items: Sequence[_Item], by_id: Mapping[str, _Item]) -> None:
-        self._items, self._by_id = items, by_id
-        self._tables = {
-            word: table
-            for table in items
-            if table.get("BlockType") == "TABLE"
-            for cell in _related(table, "CHILD")
-            for word in _related(by_id.get(cell, {}), "CHILD")
-        }
-        self._written = set[str]()
+    `written` has what the pages have written: a short file can refer to its blocks without end.
+    """
+
+    def __init__(self, items: Sequence[_Item], by_id: Mapping[str, _Item], written: set[int]) -> None:
+        self._items, self._by_id, self._written = items, by_id, written
+        self._tables: dict[str, _Item] = {}
+        cells = {cell: table for table in self._of("TABLE") for cell in _related(table, "CHILD")}
+        for cell, table in cells.items():
+            self._tables |= dict.fromkeys(_related(by_id.get(cell, {}), "CHILD"), table)
+
+    def _of(self, kind: str) -> list[_Item]:
+        return [item for item in self._items if item.get("BlockType") == kind]
 
     def blocks(self) -> Iterator[Block]:
         layout = [item for item in self._items if str(item.get("BlockType")).startswith("LAYOUT_")]
@@ -91,28 +95,38 @@ class _Page:
             if part.get("Id") not in inner:
                 kind = str(part.get("BlockType"))
                 yield from self._texts(list(self._lines(part)), _KINDS.get(kind, "text"), _LEVELS.get(kind, 0))
-        yield from self._texts([item for item in self._items if item.get("BlockType") == "LINE"], "text")
+        yield from self._texts(lines := self._of("LINE"), "text")
+        if not lines:
+            yield from (Block("table", html_table(self._cells(table))) for table in self._of("TABLE"))
+            words = list(filter(None, map(self._text, self._of("WORD"))))
+            yield from _joined([" ".join(words)] if words else (), "text", 0)
+
+    def _is_new(self, item: _Item) -> bool:
+        """Report whether a block is written for the first time, and note it."""
+        is_new = id(item) not in self._written
+        self._written.add(id(item))
+        return is_new
 
     def _lines(self, part: _Item, depth: int = 0) -> Iterator[_Item]:
         """List the lines of a part of the layout; a list has parts of its own."""
-        for id in _related(part, "CHILD"):
-            child = self._by_id.get(id, {})
+        for child in self._children(part):
             if child.get("BlockType") == "LINE":
                 yield child
-            elif depth < 5:
+            elif depth < 5 and self._is_new(child):
                 yield from self._lines(child, depth + 1)
+
+    def _children(self, item: _Item, kind: str = "CHILD") -> list[_Item]:
+        return [self._by_id[name] for name in _related(item, kind) if name in self._by_id]
 
     def _texts(self, lines: Sequence[_Item], kind: BlockKind, level: int = 0) -> Iterator[Block]:
         texts: list[str] = []
         for line in lines:
-            if (id := str(line.get("Id"))) in self._written:
+            if not self._is_new(line):
                 continue
-            self._written.add(id)
             words = _related(line, "CHILD")
-            tables = {str(self._tables[word].get("Id")): self._tables[word] for word in words if word in self._tables}
-            for name, table in tables.items():
-                if name not in self._written:
-                    self._written.add(name)
+            tables = [self._tables[word] for word in words if word in self._tables]
+            for table in tables:
+                if self._is_new(table):
                     yield from _joined(texts, kind, level)
                     texts.clear()
                     yield Block("table", html_table(self._cells(table)))
@@ -121,31 +135,30 @@ class _Page:
 
     def _outside(self, words: Sequence[str]) -> str:
         """Return what a line has outside of tables."""
-        return " ".join(self._text(word) for word in words if word not in self._tables)
+        return " ".join(self._text(self._by_id.get(word, {})) for word in words if word not in self._tables)
 
     def _cells(self, table: _Item) -> Iterator[Cell]:
-        merged = [self._by_id.get(id, {}) for id in _related(table, "MERGED_CELL")]
-        covered = {id for cell in merged for id in _related(cell, "CHILD")}
-        single = [self._by_id.get(id, {}) for id in _related(table, "CHILD") if id not in covered]
-        for cell in (*merged, *single):
-            if cell.get("BlockType") in ("CELL", "MERGED_CELL"):
+        merged = self._children(table, "MERGED_CELL")
+        for cell in (*merged, *self._children(table)):
+            if cell.get("BlockType") in ("CELL", "MERGED_CELL") and id(cell) not in self._written:
                 row, column = (page_number(cell.get(key), first=1) for key in ("RowIndex", "ColumnIndex"))
                 spans = span(cell.get("RowSpan")), span(cell.get("ColumnSpan"))
                 header = "COLUMN_HEADER" in sequence(cell.get("EntityTypes"), "EntityTypes")
-                yield Cell(row, column, self._text(str(cell.get("Id"))), *spans, header)
+                yield Cell(row, column, self._text(cell), *spans, header)
 
-    def _text(self, id: str, depth: int = 0) -> str:
-        """Return a word, the mark of a check box, or the text of a cell, which may be merged of others."""
-        item = self._by_id.get(id, {})
+    def _text(self, item: _Item, depth: int = 0) -> str:
+        """Return a word, the mark of a check box, or the text of a cell, which may be merged of others; each once."""
+        if not self._is_new(item):
+            return ""
         if "Text" in item or depth > 2:
             return string(item.get("Text"), "a word")
         if item.get("BlockType") == "SELECTION_ELEMENT":
             return _BOXES.get(str(item.get("SelectionStatus")), "")
-        return " ".join(filter(None, (self._text(child, depth + 1) for child in _related(item, "CHILD"))))
+        return " ".join(filter(None, (self._text(child, depth + 1) for child in self._children(item))))
 
     def words(self) -> Iterator[Word]:
-        for item in self._items:
-            if item.get("BlockType") == "WORD" and item.get("Confidence") is not None:
+        for item in self._of("WORD"):
+            if item.get("Confidence") is not None:
                 yield Word(string(item.get("Text"), "a word"), None, confidence(item["Confidence"], 100))
 
 

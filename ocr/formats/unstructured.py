@@ -8,7 +8,7 @@ import re
 import zlib
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ohr.contracts import Block, BlockKind, OcrFormat
@@ -35,7 +35,16 @@ _KINDS: Mapping[str, BlockKind] = {"TableChunk": "table", "CodeSnippet": "code",
 _MARKED = re.compile(r"[-*•◦▪–]|\(?\w{1,3}[.)]\s")
 """Beginning of a list's item that has its mark."""
 _LARGEST = 50_000_000
-"""Bytes of the elements in one chunk; a few kB are usual."""
+"""Bytes that the elements in the chunks of a file may have beyond those of the file; a few kB a chunk are usual."""
+_TYPES = frozenset({
+    "Abstract", "Address", "BulletedText", "Caption", "CheckBox", "CheckBoxChecked", "CheckBoxUnchecked", "Checked",
+    "CodeSnippet", "CompositeElement", "DocumentData", "EmailAddress", "Field-Name", "Figure", "FigureCaption",
+    "Footer", "Footnote", "Form", "FormKeysValues", "Formula", "Header", "Headline", "Image", "Link", "List",
+    "List-item", "ListItem", "NarrativeText", "Page-footer", "Page-header", "PageBreak", "PageNumber", "Paragraph",
+    "Picture", "RadioButtonChecked", "RadioButtonUnchecked", "Section-header", "Subheadline", "Table", "TableChunk",
+    "Text", "Threading", "Title", "UncategorizedText", "Unchecked", "Value",
+})  # fmt: skip
+"""Types of elements; a chat has `type` and `text`, too."""
 
 
 class Unstructured(OcrFormat, kind="unstructured"):
@@ -51,7 +60,7 @@ class Unstructured(OcrFormat, kind="unstructured"):
     def fits(self, content: Any) -> bool:
         """Report whether these are elements: a type, a text, and what identifies or describes each."""
         elements = _elements(content)
-        return bool(elements) and all(
+        return any(each.get("type") in _TYPES for each in elements) and all(
             "type" in each and {"text", "checked"} & each.keys() and {"element_id", "metadata"} & each.keys()
             for each in elements
         )
@@ -65,21 +74,22 @@ def _elements(content: Any) -> list[Mapping[str, Any]]:
 
 
 def _read(content: Any) -> Pages:
-    elements = [part for each in _elements(content) for part in _unpacked(each)]
+    parts = list(_unpacked(_elements(content)))
+    elements = [element for element, _ in parts]
     known(elements, ("text", "checked"), "element")
     abouts = [_about(element) for element in elements]
     if len(names := sorted({string(about.get("filename"), "a filename") for about in abouts} - {""})) > 1:
         raise Unreadable(f"of several documents: {named(names)}")
     are_numbered = any(about.get("page_number") is not None for about in abouts)
     pages, here, last = defaultdict[int, list[Block]](list), 0, None
-    for element, about in zip(elements, abouts, strict=True):
+    for (element, is_packed), about in zip(parts, abouts, strict=True):
         if about.get("page_number") is not None:
             here = page_number(about["page_number"], first=1)
         if element.get("type") == "PageBreak":
             here += not are_numbered
         elif last is None or element.get("element_id") != last:  # each chunk of an element packs the whole
             pages[here] += _blocks(element, about) if not _continues(pages[here], element, about) else ()
-        last = element.get("element_id")
+        last = element.get("element_id") if is_packed else None
     return without_gaps({number: tuple(blocks) for number, blocks in pages.items()})
 
 
@@ -87,20 +97,24 @@ def _about(element: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(element.get("metadata") or {}, "an element's metadata")
 
 
-def _unpacked(element: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """List the elements that a chunk was made of; any other element is its own."""
-    packed = _about(element).get("orig_elements")
-    if not packed:
-        yield element
-        return
-    unpacking = zlib.decompressobj()
-    try:
-        found = unpacking.decompress(b64decode(string(packed, "orig_elements")), _LARGEST)
-    except (zlib.error, ValueError):
-        raise Unreadable("not as expected: orig_elements cannot be unpacked") from None
-    if unpacking.unconsumed_tail:
-        raise Unreadable("not as expected: orig_elements are too large")
-    yield from (mapping(each, "an element") for each in sequence(parse_json(found), "orig_elements"))
+def _unpacked(elements: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], bool]]:
+    """List elements, those that a chunk was made of in its place, and whether each was packed."""
+    room = _LARGEST
+    for element in elements:
+        packed = string(_about(element).get("orig_elements"), "orig_elements")
+        if not packed:
+            yield element, False
+            continue
+        room += len(packed)
+        try:
+            unpacked = zlib.decompressobj().decompress(b64decode(packed), room + 1)
+            if (room := room - len(unpacked)) < 0:
+                raise Unreadable("not as expected: orig_elements are too large")
+            parts = sequence(parse_json(unpacked), "orig_elements")
+        except (zlib.error, ValueError) as error:
+            reason = error if isinstance(error, Unreadable) else "not as expected: orig_elements cannot be unpacked"
+            raise Unreadable(str(reason)) from None
+        yield from ((mapping(part, "an element"), True) for part in parts)
 
 
 def _continues(before: list[Block], element: Mapping[str, Any], about: Mapping[str, Any]) -> bool:

@@ -2,14 +2,15 @@
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ohr.contracts import Block, BlockKind
 from ohr.files import MOST_PAGES
 from ohr.files.json_input import lines, parse_json, whole_number
 from ohr.messages.wording import named
 
+_Page = TypeVar("_Page")
 Pages = dict[int, tuple[Block, ...]]
 """The blocks of a document by page, from 0. A page that has no block is blank; one that is not there has no result."""
 
@@ -70,6 +71,16 @@ def page_number(value: object, first: int = 0) -> int:
     if number is None or not first <= number < MOST_PAGES:
         raise Unreadable("not as expected: a page has no number")
     return number - first
+
+
+def by_number(pages: Iterable[tuple[int, _Page]]) -> dict[int, _Page]:
+    """Return pages by their numbers; refuse a number that two have, since one of them would be lost."""
+    numbered: dict[int, _Page] = {}
+    for number, page in pages:
+        if number in numbered:
+            raise Unreadable("not as expected: two pages have the same number")
+        numbered[number] = page
+    return numbered
 
 
 def confidence(value: object, of: float = 1.0) -> float:

@@ -54,10 +54,11 @@ def parse_xml(text: str) -> Element:
     """Parse XML; elements get their names without their namespaces, which differ by version.
 
     Raises:
-        Unreadable: it is not well-formed, or declares entities: a few lines of them make gigabytes.
+        Unreadable: it is not well-formed, or declares entities or attributes: a few lines of them make gigabytes.
     """
-    if "<!ENTITY" in text:
-        raise Unreadable("XML that declares entities")
+    for declaration, what in (("<!ENTITY", "entities"), ("<!ATTLIST", "attributes")):
+        if declaration in text:
+            raise Unreadable(f"XML that declares {what}")
     parser = XMLParser()  # expat fetches nothing
     try:
         parser.feed(text.lstrip())

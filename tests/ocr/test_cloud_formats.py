@@ -72,10 +72,22 @@ LAYOUT = [
           item("TABLE", "t", "w", "x", Relationships=[{"Type": "MERGED_CELL", "Ids": ["m"]}])],
          [Block("table", '<table><tr><td colspan="2">Berth Rent</td></tr></table>')]),
         ([], []),
+        ([each for each in [*LINES[4:], *TABLE] if each["BlockType"] != "LINE"],  # without lines
+         [Block("table", HTML), text("see note 7")]),
+        ([{**each, "Id": None} for each in LINES if each["BlockType"] == "LINE"],
+         [text("Rents of May\nBerth Rent\nNorth 12 see note\n7")]),
     ],
 )  # fmt: skip
 def test_blocks_of_textract(items, blocks):
     assert read("textract", {"Blocks": [item("PAGE", "p"), *items]}) == {0: tuple(blocks)}
+
+
+def test_blocks_of_textract_that_refer_to_each_other_are_written_once():
+    names = [f"l{number}" for number in range(40)]
+    lists = [item("LAYOUT_LIST", name, *names) for name in names]
+    cells = [cell("w", 1, 1, *["w"] * 1_000, "a0"), item("TABLE", "t", "w")]
+    blocks = read("textract", {"Blocks": [item("LAYOUT_LIST", "l", *names), *lists, *line("a", "Salt"), *cells]})
+    assert blocks == {0: (Block("table", "<table><tr><td>Salt</td></tr></table>"),)}
 
 
 def test_parts_of_a_response_are_one_document_with_its_pages():
@@ -92,6 +104,8 @@ def test_parts_of_a_response_are_one_document_with_its_pages():
         Unreadable, match=r"^one part of a response \(it has a `NextToken`\): join all parts in one list$"
     ):
         read("textract", first)
+    with pytest.raises(Unreadable, match=r"^one part of a response"):
+        read("textract", [second, first])
 
 
 def test_words_of_textract_have_their_confidence():
@@ -124,6 +138,8 @@ CELLS_OF_GRID = "<table><tr><th>Berth</th><th>Rent</th></tr><tr><td>North</td><t
         ({"paragraphs": [layout(0, 6), layout(26, 35)]}, [text("Rents"), text("see note")]),
         ({"blocks": [layout(0, 12)]}, [text("Rents\nBerth")]),
         (layout(0, 6), [text("Rents")]),
+        ({"tokens": [layout(0, 6), layout(6, 12)]}, [text("Rents\nBerth")]),
+        ({"paragraphs": [{"layout": {"textAnchor": {"content": "Salt"}}}]}, [text("Salt")]),
         ({"paragraphs": [layout(0, 6), layout(6, 17), layout(17, 35)], "tables": [GRID]},
          [text("Rents"), Block("table", CELLS_OF_GRID), text("see note")]),
         ({"page_number": 1, "blocks": [{"layout": {"text_anchor": {"text_segments": [{"end_index": 6}]}}}]},
@@ -243,7 +259,8 @@ SOUND = {
     ),
     "omnidocbench": [{"layout_dets": REGIONS, "page_info": {"image_path": "a.png"}}],
 }
-LONG = google({"paragraphs": [layout(0, len(TEXT))] * 11})
+WIDE = google({"layout": {}, "tables": [{"bodyRows": [{"cells": [{"colSpan": 1_999, "rowSpan": 1_999}] * 3}] * 300}]})
+LONG = google(*[{"paragraphs": [layout(0, len(TEXT))]}] * 11)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +278,8 @@ LONG = google({"paragraphs": [layout(0, len(TEXT))] * 11})
         ("document_ai", google(layout(0, 99)), "not as expected: it refers to 0 to 99 of a text of 35 characters"),
         ("document_ai", google(layout(9, 6)), "not as expected: it refers to 9 to 6 of"),
         ("document_ai", google(layout(-1, 6)), "not as expected: it refers to None to 6 of"),
-        ("document_ai", LONG, "not as expected: parts of a page refer more than 10 times to its text"),
+        ("document_ai", LONG, "not as expected: its parts refer more than 10 times to its text"),
+        ("document_ai", WIDE, "with a table of more than 2,000 rows or columns"),
         ("document_ai", {"pages": [{"words": []}]}, "of another form: no page has layout"),
         (
             "document_ai",

@@ -300,6 +300,7 @@ def test_mistral():
     [
         ("one", {0: "one"}),
         (f"\n\n{{0}}{'-' * 48}\n\n# Lease\n\n{{2}}{'-' * 48}\n\nSigned.\n", {0: "# Lease", 2: "Signed."}),  # Marker
+        (f"Top\n{{1}}{'-' * 48}\none\n{{1}}{'-' * 48}\nmore", {1: "Top\n\none\n\nmore"}),
         ("one\ftwo\f", {0: "one", 1: "two"}),
         ("one\n<!-- PageBreak -->\ntwo", {0: "one", 1: "two"}),
         ("", {0: ""}),
@@ -310,6 +311,7 @@ def test_mistral():
         ("\n<!-- PageBreak -->\ntwo", {0: "", 1: "two"}),
         ("one\n\n--- end of page=0 ---\n\ntwo\n\n--- end of page=1 ---\n", {0: "one", 1: "two"}),  # PyMuPDF4LLM
         ("one\n--- end of page=2 ---\ncut", {2: "one", 3: "cut"}),
+        ("one\n--- end of page=0 ---\nmore\n--- end of page=0 ---\n", {0: "one\n\nmore"}),
         (
             "one\n\n--- end of page.page_number=1 ---\n\ntwo\n\n--- end of page.page_number=2 ---\n",
             {0: "one", 1: "two"},

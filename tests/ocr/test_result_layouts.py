@@ -91,6 +91,16 @@ DOTS = [dot("Page-header", "Gull Times"), dot("Section-header", "## Rent"), dot(
             {0: (Block("header", "Ferry"), Block("text", "Due."), Block("footer", "7"))},
         ),
         ("llamaparse", {"pages": [{"page": 1, "md": "NO_CONTENT_HERE", "items": []}]}, {0: ()}),
+        (
+            "llamaparse",  # pages that failed, and one with a few of its items only
+            [
+                {"page": 1, "md": "", "status": "ERROR"},
+                {"page": 2},
+                {"page": 3, "md": "# Rent\nDue.", "items": ITEMS[:1]},
+                {"page": 4, "md": "## Rent", "items": ITEMS[:1]},
+            ],
+            {2: (Block("text", "# Rent\nDue."),), 3: READ[:1]},
+        ),
         ("llamaparse", {"markdown": "a\n---\nNO_CONTENT_HERE", "job_metadata": {}}, {0: (Block("text", "a"),), 1: ()}),
         ("unstructured", ELEMENTS, {0: (Block("heading", "Rent", 2),), 1: (), 2: (Block("text", "Due."),)}),
         (
@@ -146,6 +156,11 @@ DOTS = [dot("Page-header", "Gull Times"), dot("Section-header", "## Rent"), dot(
             },
         ),
         (
+            "unstructured",  # in a list that was not chunked, what is there twice is twice on the page
+            [element("Title", "Rent"), element("Title", "Rent")],
+            {0: (Block("heading", "Rent"), Block("heading", "Rent"))},
+        ),
+        (
             "unstructured",  # two chunks of the same element, which each of them packs
             [chunk(ELEMENTS[0]), chunk(ELEMENTS[0], ELEMENTS[1])],
             {0: (Block("heading", "Rent", 2),), 1: (), 2: (Block("text", "Due."),)},
@@ -165,7 +180,12 @@ DOTS = [dot("Page-header", "Gull Times"), dot("Section-header", "## Rent"), dot(
         ("dots_ocr", [dot("Picture")], {0: (Block("image", "![]()"),)}),
         (
             "dots_ocr",
-            [{"page_no": 1, "full_layout_info": [dot("Text", "b")]}, {"page_no": 0, "full_layout_info": []}],
+            [
+                {"page_no": 1, "full_layout_info": [dot("Text", "b")]},
+                {"page_no": 0, "full_layout_info": []},
+                {"page_no": 2, "full_layout_info": None},
+                {"page_no": 3},
+            ],
             {1: (Block("text", "b"),), 0: ()},
         ),
         (
@@ -387,6 +407,12 @@ def test_no_other_format_claims_a_file(system, caplog):
     [
         ("llamaparse", [FIRST, FIRST], "of 2 documents"),
         ("llamaparse", {"pages": [{"md": "a"}]}, "a page has no number"),
+        ("llamaparse", {"pages": [{"page": 1, "md": "a"}] * 2}, "two pages have the same number"),
+        ("mistral", {"pages": [{"index": 0, "markdown": "a"}] * 2}, "two pages have the same number"),
+        ("mineru", {"pdf_info": [{"page_idx": 0, "para_blocks": []}] * 2}, "two pages have the same number"),
+        ("ohrbench", [{"page_idx": 0, "text": "a"}] * 2, "two pages have the same number"),
+        ("dots_ocr", [{"page_no": 1, "full_layout_info": []}] * 2, "two pages have the same number"),
+        ("marker", {"children": [{"id": "/page/0/Page/9", "html": "a"}] * 2}, "two pages have the same number"),
         ("llamaparse", {"pages": [{"page": 1, "content": "a"}]}, "of another form: no page has"),
         ("llamaparse", {"pages": [{"page": 1, "items": [{"type": "text", "words": "a"}]}]}, "no item has"),
         ("llamaparse", {"pages": [{"page": 1, "items": [7]}]}, "an item is not an object"),
@@ -420,7 +446,10 @@ def test_another_version_of_a_layout_is_refused_with_its_reason(system, content,
     [
         [{"type": "Document", "metadata": {}, "page_content": "a"}],  # of LangChain
         [{"type": "text", "text": "a"}],  # of a chat
+        [{"type": "user", "text": "a", "metadata": {}}],
         [{"bbox": [1, 2, 3, 4], "category": "person", "score": 0.9}],  # of a detector
+        [{"bbox": [1, 2, 3, 4], "category": category} for category in ("table", "chair")],
+        {"pages": [{"page": 1, "items": [{"text": "GET /users"}]}]},  # of an interface
         {"job": {"id": "1", "status": "FAILED"}},
         {"pages": [{"page_number": 1, "text": "a"}]},
         [{"page": 1, "text": "a"}],
@@ -445,9 +474,10 @@ def test_a_damaged_result_shows_its_format(tmp_path):
 
 
 def test_a_chunk_that_unpacks_without_end_is_refused():
-    bomb = b64encode(zlib.compress(b" " * 60_000_000)).decode()
-    with pytest.raises(Unreadable, match="orig_elements are too large"):
-        parse("unstructured", [{"type": "Text", "text": "a", "metadata": {"orig_elements": bomb}}])
+    for size, times in ((60_000_000, 1), (20_000_000, 3)):
+        bomb = b64encode(zlib.compress(b" " * size + b"[]")).decode()
+        with pytest.raises(Unreadable, match="orig_elements are too large"):
+            parse("unstructured", [{"type": "Text", "text": "a", "metadata": {"orig_elements": bomb}}] * times)
 
 
 @pytest.mark.parametrize(

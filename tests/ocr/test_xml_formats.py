@@ -139,6 +139,12 @@ def test_lines_of_alto(lines, said):
     assert read("alto", alto(alto_page(*lines))) == {0: (text(said),)}
 
 
+def test_strings_of_alto_without_a_line_are_read():
+    assert read("alto", alto(f"<Page><TextBlock>{strings('Salt', 'fish')}</TextBlock></Page>")) == {
+        0: (text("Salt fish"),)
+    }
+
+
 def test_a_parted_word_of_alto_is_as_sure_as_its_less_sure_part():
     first, second = FIRST.replace("/>", " WC='0.9'/>", 1), SECOND.replace("/>", " WC='0.4'/>")
     words = FORMATS["alto"].words(alto(alto_page(first, second + "<SP/>" + strings("day", about="WC='1'"))))
@@ -220,6 +226,8 @@ REGIONS = region("a", said("First"), "type='heading'") + region("b", said("Secon
          [text("Salt")]),
         (region("a", f"<TextLine><Word>{said('Salt')}</Word><Word><Glyph>{said('o')}</Glyph></Word></TextLine>"),
          [text("Salt o")]),
+        (region("a", f"<TextLine>{said('')}{said('Salt')}</TextLine>"), [text("Salt")]),
+        (said("Salt"), [text("Salt")]),  # of the page itself
         (region("a", said("worse", "index='2'") + said("odd") + said("better", "index='1'")), [text("better")]),
         (region("a", f"<TextLine custom='readingOrder {{index:1;}}'>{said('two')}</TextLine>"
          f"<TextLine custom='readingOrder {{index:0;}}'>{said('one')}</TextLine>",
@@ -246,6 +254,7 @@ def test_words_of_page_xml_have_their_confidence():
 
 # --- what is refused --------------------------------------------------------------------------------------
 
+A = "a" * 200_000
 BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]>"
 SOUND = {"hocr": hocr(hocr_page(LINE)), "alto": alto(alto_page(strings("Salt"))), "page_xml": page_xml(REGIONS)}
 ROOTS = {"hocr": "html", "alto": "alto", "page_xml": "PcGts"}
@@ -259,6 +268,8 @@ def test_entities_depth_and_other_formats_are_refused(system, tmp_path):
     for declared in (BOMB, f"<!DOCTYPE x [<!ENTITY a SYSTEM '{secret.as_uri()}'>]>"):
         with pytest.raises(Unreadable, match=r"^XML that declares entities$"):
             read(system, declared + content)
+    with pytest.raises(Unreadable, match=r"^XML that declares attributes$"):
+        read(system, f"<!DOCTYPE x [<!ATTLIST String CONTENT CDATA '{A}'>]>{content}")
     assert read(system, f"<!DOCTYPE x SYSTEM '{secret.as_uri()}'>{content}") == read(system, content)
     for other in ("", "<a/>", "{}", *(each for kind, each in SOUND.items() if kind != system)):
         with pytest.raises(Unreadable, match=r"^not "):
@@ -285,9 +296,18 @@ def test_a_file_that_is_too_deep_is_refused(system, opening, closing):
         read(system, opening + closing)
 
 
-@pytest.mark.parametrize("mark", ["<!--", "<", "<a b='", "<a ", "&", "</div>"])
-def test_broken_html_takes_no_time(mark):
-    read("hocr", hocr_page(LINE) + mark * 200_000)
+@pytest.mark.parametrize(
+    "more", [*(mark * 200_000 for mark in ("<!--", "<", "<a b='", "<a ", "&", "</div>")), f"<p {A}>", f"<{A}", f"</{A}"]
+)
+def test_broken_html_takes_no_time(more):
+    read("hocr", hocr_page(LINE) + more)
+
+
+def test_pages_of_alto_take_no_time_that_grows_with_their_reading_order():
+    order = "<ReadingOrder>" + "<ElementRef REF='b'/>" * 20_000 + "</ReadingOrder>"
+    assert len(read("alto", alto(alto_page(strings("Salt")) * 2_000, order))) == 2_000
+    nested = "<TextBlock>" * 2_000 + strings("Salt", about="WC='1'") * 2_000 + "</TextBlock>" * 2_000
+    assert len(words("alto", alto(f"<Page>{nested}</Page>"))[0]) == 2_000
 
 
 @pytest.mark.parametrize(
@@ -320,7 +340,9 @@ def test_a_broken_xml_file_is_refused_with_its_reason(system, content, reason):
 def test_a_confidence_that_is_none_costs_the_words_and_not_the_text(system, content, stated):
     content = content.replace("STATED", stated)
     assert read(system, content) == {0: (text("Salt"),)}
-    if stated or system != "hocr":  # there, none is stated
+    if system == "hocr" and stated in ("", "-1"):  # none is stated
+        assert words(system, content) == {0: ()}
+    else:
         with pytest.raises(Unreadable, match=r"^not as expected: a confidence is no number from 0 to "):
             words(system, content)
 
