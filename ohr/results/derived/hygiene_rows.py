@@ -10,6 +10,7 @@ from ohr.markup.artifacts import KINDS, artifacts, covered
 from ohr.results.derived.pairs import ScoredRun
 from ohr.results.run import Run
 from ohr.results.tables.read_table import reading
+from ohr.treatments import recorded_treatments
 
 _EXCERPT = 80  # characters
 
@@ -17,19 +18,22 @@ _EXCERPT = 80  # characters
 def hygiene_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
     """Yield a row for each page and kind of artifact, in the order of the texts; nothing for pages without any.
 
-    A text that several pages or conditions have is looked at once.
+    A text that several pages or conditions have is looked at once; the ground truth, which no program wrote, is not.
     """
     from pyarrow import parquet
 
     path, known = run.run.path("texts"), dict[bytes, list[dict[str, Any]]]()
     if not run.run.has("texts"):
         return
+    truth = _as_they_are(run.run)
     rows: list[dict[str, Any]] = []
     pages, characters = defaultdict[str, int](int), defaultdict[str, int](int)
     columns = ["kb", "condition", "replicate", "document", "page", "text"]
     with reading(path):
         for batch in parquet.ParquetFile(path).iter_batches(1_000, columns=columns):
             for row in batch.to_pylist():
+                if row["condition"] in truth:
+                    continue
                 text = row.pop("text") or ""
                 pages[row["kb"]] += 1
                 characters[row["kb"]] += len(text)
@@ -40,6 +44,13 @@ def hygiene_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
                 rows += [{**row, **part, "share": part["characters"] * share} for part in known[digest]]
     for row in rows:
         yield {**row, "kb_pages": pages[row["kb"]], "kb_characters": characters[row["kb"]]}
+
+
+def _as_they_are(run: Run) -> set[str]:
+    """Return the conditions that are the ground truth without any treatment."""
+    bases = run.manifest.get("spec", {}).get("knowledge_bases", ())
+    own = {base["condition"] for base in bases if all(each.family == "ocr" for each in recorded_treatments(base))}
+    return {condition for condition, engine in run.engines.items() if engine == "ground_truth" and condition in own}
 
 
 def _look(text: str) -> list[dict[str, Any]]:
