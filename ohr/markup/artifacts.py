@@ -207,27 +207,42 @@ REFUSAL = re.compile(
     re.IGNORECASE,
 )
 """Beginnings of replies that refuse, or ask for the text; with typewriter's apostrophes."""
-_OF_AN_IMAGE = re.compile(
-    r"(?:the|this) (?:provided )?image (?:you |is |appears |provided |does |contains no )"
-    r"|no (?:readable |visible )?text (?:is |was |could be )?(?:found|detected|visible|extracted|recogni[sz]ed)"
-    r"|unable to (?:read|extract|process|transcribe)\b",
+_IMAGE = r"(?:images?|pictures?|photos?|screenshots?|scans?|pages?|documents?|files?|pdf)\b"
+_REFUSED = re.compile(
+    r"(?:(?:(?:i'm|i am) )?(?:very |really |so )?sorry\b|(?:my )?apolog(?:ies|i[sz]e)\b|i apologi[sz]e\b"
+    r"|unfortunately\b|as an ai\b[^.,\n]{0,60},|thank you for [^.,\n]{0,60}"
+    r"|[,.!\s]|but\b|however\b|for (?:the|any) confusion\b){0,12}"
+    r"i(?: can(?:no|')t| can not| could(?: not|n't)| do(?: not|n't)| won't| will not"
+    r"|(?: am|'m) (?:unable|not able) to) (?:\w{2,12}ly )?"
+    r"(?:(?:read|see|view|extract|transcribe|recogni[sz]e|process|ocr|make out|access|identify|analy[sz]e|interpret)\b"
+    rf"(?: this[.!]|[^.!?\n]{{0,60}}\b(?:text\b|{_IMAGE}))|provide [^.!?\n]{{0,40}}\b(?:transcri|ocr\b|extract)"
+    r"|(?:assist|help)(?: you)? with (?:(?:this|that|your) request\b|(?:this|that)[.!]?\Z|[^.!?\n]{0,40}"
+    rf"\b(?:transcri|ocr\b|extract|{_IMAGE})))"
+    rf"|(?:the|this) (?:provided |uploaded |attached )?{_IMAGE} (?:you (?:provided|uploaded|attached|shared) )?"
+    r"(?:is|appears(?: to be)?|seems to be) (?:completely |entirely |mostly |too )?"
+    r"(?:blank|empty|blurr|illegible|unreadable|not (?:readable|legible))"
+    rf"|(?:the|this) (?:provided |uploaded |attached )?{_IMAGE} (?:contains no|(?:does not|doesn't) contain any) "
+    r"(?:\w{4,10} )?text\b"
+    r"|no (?:readable |visible |legible )?text (?:is |was |could be )?"
+    r"(?:found|detected|visible|extracted|recogni[sz]ed)"
+    r"|(?:there is|there's|i see) no (?:readable |visible |legible )?text (?:visible )?"
+    rf"(?:in|on) (?:the|this) (?:\w+ )?{_IMAGE}"
+    rf"|unable to (?:read|extract|transcribe) [^.!?\n]{{0,40}}\b(?:text\b|{_IMAGE})"
+    rf"|please (?:provide|share|send|upload|attach) [^.!?\n]{{0,40}}\b(?:text\b|{_IMAGE})"
+    r"[^.!?\n]{0,40}\b(?:i can|me to)\b"
+    r"|(?:(?:(?:非常|很)?抱歉|对不起|很遗憾|[，,]|但(?:是)?){1,6}我?|我)(?:无法|不能)[^。\n]{0,15}(?:图片|图像|文字|文本|文档)",
     re.IGNORECASE,
 )
-_ABOUT_READING = re.compile(
-    r"\b(?:read|see|view|extract|transcri\w+|recogni\w+|process|assist|help|access|images?|pictures?|attached|upload\w*)\b|"
-    r"图|文本|文字|识别|读取|处理|内容",
-    re.IGNORECASE,
-)
-_LONGEST_REFUSAL = 800
+"""Replies that name what cannot be done, which is to read, and what cannot be read."""
+_LONGEST_REFUSAL = 400
 """Characters: a longer text that begins as a refusal has something else to say."""
 
 
 def is_refusal(text: str) -> bool:
     """Report whether a text says that a page cannot be read, in place of the page."""
-    if len(text) > 2 * _LONGEST_REFUSAL or len(said := text.strip().lstrip("*_#>[(\"' ")) > _LONGEST_REFUSAL:
+    if len(text) > 2 * _LONGEST_REFUSAL or len(said := text.strip().strip("*_#>[(\"' ")) > _LONGEST_REFUSAL:
         return False
-    said = said.replace("’", "'")
-    return bool(_OF_AN_IMAGE.match(said) or (REFUSAL.match(said) and _ABOUT_READING.search(said)))
+    return _REFUSED.match(said.replace("’", "'")) is not None
 
 
 _PROMPTS = (

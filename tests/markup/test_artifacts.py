@@ -15,6 +15,25 @@ TABLE = "| a | b |\n|---|---|\n" + "| 0 | 0 |\n" * 30
 FORM = "Name: ______ Date: ______\n" * 3
 CONTENTS = "".join(f"{n}. Of the kelp {'. ' * 40}{n * 7}\n" for n in range(9))
 
+REFUSALS = (
+    "I'm sorry, but I can't assist with that.",
+    "As an AI language model, I cannot view images. Please upload the text.",
+    "I apologize, but I am unable to extract the text from the provided document.",
+    "Unfortunately, I don't see an image attached.",
+    "Please provide the image so that I can transcribe it.",
+    "The image does not contain any readable text.",
+    "很抱歉，我无法识别图片中的文字。",
+)
+HONEST = (
+    "Please provide the following documents: birth certificate, two passport pictures. Upload them by 3 May.",
+    "I am unable to attend the meeting; see the attached certificate.",
+    "I apologize for the delay in your claim. We process it as fast as we can.",
+    "I can't help falling in love with you",
+    "I cannot see what flowers are at my feet, nor what soft incense hangs upon the boughs",
+    "This image is in the public domain. Source: NASA",
+    "Unfortunately, the error code means that you have no access to the images.",
+)
+"""Pages' own texts that begin as what models say."""
 KINDS_OF = {
     "a line again and again": (f"{LEASE}\n" + "The rent is 412.\n" * 12, {"loop": 1}),
     "a word": (f"{LEASE} the" + " the" * 40, {"loop": 1}),
@@ -56,6 +75,8 @@ KINDS_OF = {
     "nothing to see": ("The image is blank.", {"refusal": 1}),
     "a page that says sorry": (f"I'm sorry, said the ferryman. {LEASE}", {}),
     "a page left blank": ("This page is intentionally left blank.", {}),
+    **{said: (said, {"refusal": 1}) for said in REFUSALS},
+    **{said: (said, {}) for said in HONEST},
     "a prompt": (f"Just return the plain text representation of this document.\n{LEASE}", {"prompt": 1}),
     "nothing": ("", {}),
     "a page": (LEASE, {}),
