@@ -34,12 +34,29 @@ HONEST = (
     "Unfortunately, the error code means that you have no access to the images.",
 )
 """Pages' own texts that begin as what models say."""
+ROWS = {
+    "☐ Strongly agree ☐ Agree ☐ Neither agree nor disagree ☐ Disagree\n": 6,
+    "kg 0.0 0.0\n": 20,
+    "Name: ____________ Date: ____________ Signature: ____________\n": 30,
+    "Monday 09:00 to 10:00 Mathematics in room 12, with the whole class\n": 5,
+    "And we sail, and we sail, to the quay where the kelp is green.\n": 5,
+    "Yes No ": 15,
+    "N/A\n": 140,
+    "N/A\tN/A\n": 140,
+    "| none | none | to be paid at the quay |\n": 70,
+    "to be paid at the quay & nothing & nothing \\\\\n": 61,
+}
+"""What people repeat, and how often."""
 KINDS_OF = {
     "a line again and again": (f"{LEASE}\n" + "The rent is 412.\n" * 12, {"loop": 1}),
-    "a word": (f"{LEASE} the" + " the" * 40, {"loop": 1}),
+    "a word": (f"{LEASE} the" + " the" * 250, {"loop": 1}),
+    "a formula": (f"{LEASE} $" + "\\star" * 150 + f"$ {LEASE}", {"loop": 1}),
+    "a loop that is little of a page": (CONTENTS + "The rent is 412.\n" * 12, {}),
+    **{row: (f"{LEASE}\n" + row * times, {}) for row, times in ROWS.items()},
     "Chinese without spaces": ("海带每天生长四十厘米。" * 12, {"loop": 1}),
     "a loop in the middle": (f"{LEASE}\n" + "It is a quay. " * 30 + LEASE, {"loop": 1}),
     "rows of a table": (TABLE, {}),
+    "rows with an end": ("<table>" + "<tr><td>Pay here</td><td></td></tr>" * 200 + "</table>", {}),
     "rows without end": ("<table>" + "<tr><td></td><td></td></tr>" * 200, {"loop": 1}),
     "lines of a form": (FORM, {}),
     "leaders of contents": (CONTENTS, {}),
