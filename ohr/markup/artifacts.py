@@ -150,11 +150,18 @@ _FRONT_MATTER = re.compile(
     r"---[ \t]*(?:\n|\Z)"
 )
 _KEY = re.compile(r"^([\w-]+):", re.MULTILINE)
+_WAS_READ = (
+    r"(?:(?:extract|transcrib|convert|recogni[sz])ed[^:\n]{0,30}\b(?:text|content|markdown|page|document|tables?)\b"
+    r"|\b(?:text|content)[^:\n]{0,20}\b(?:extracted|transcribed|(?:from|in|of) (?:the|this|your) (?:\w+ )?"
+    r"(?:image|picture|scan|screenshot))\b|\btranscri(?:pt|ption) (?:of|from) (?:the|this|your) (?:\w+ )?"
+    r"(?:image|page|document|scan|text)\b|\btranscription(?=[*_ ]*[:：][*_ ]*\n)|\b(?:ocr|markdown)\b)[^\n]{0,120}"
+)
+_SURE = r"(?:sure|certainly|of course|okay|absolutely)(?: thing)?"
 _PREAMBLE = re.compile(
-    r"\s{0,99}(?:(?:sure|certainly|of course|okay|absolutely)\b[^\n]{0,150}"
-    r"|(?:here(?: is|'s|’s| are)|below (?:is|are)|the following is)[^\n]{0,30}"
-    r"\b(?:text|content|transcri|markdown|ocr|extract|convert|page|document|image|table)[^\n]{0,120}"
-    r"|(?:以下是|这是)[^\n]{0,30}(?:文本|文字|内容|图片|识别|提取)[^\n]{0,120})"
+    rf"\s{{0,99}}[*_]{{0,3}}(?:(?:{_SURE}[!,.] )?(?:here(?: is|'s|’s| are)|below (?:is|are)|the following is)\b"
+    rf"[^\n]{{0,30}}?{_WAS_READ}"
+    rf"|{_SURE}! (?:here|below|i(?: have|'ve|'ll|’ve|’ll)|the following)\b[^\n]{{0,150}}"
+    r"|(?:以下是|这是)[^\n]{0,30}(?:识别|提取|转录|图片|图像)[^\n]{0,120})"
     r"[:：][*_ \t]*\n\s*",
     re.IGNORECASE,
 )
@@ -250,7 +257,7 @@ _PROMPTS = (
     "image of one page of a", "attached is one page of a document", "do not hallucinate",
     "extract the text from the above document", "as if you were reading it naturally",
     "convert the document to markdown", "convert the following document to markdown",
-    "return only the markdown", "return only the extracted text", "free ocr.",
+    "return only the markdown", "return only the extracted text",
     "output the layout information from the pdf image", "parse the reading order of this document",
     "you are an expert ocr", "you are an ocr", "recognize the text in the image", "extract all text from this image",
     "qwenvl html", "提取文档图片中正文", "请识别图",
@@ -259,15 +266,15 @@ _PROMPTS = (
 scripts."""
 
 
+_PROMPT = re.compile(
+    rf"^[ \t]*+free ocr\.[ \t]*+$|(?<![a-z])(?:{'|'.join(map(re.escape, _PROMPTS))})(?![a-z])", re.MULTILINE
+)
+
+
 def _prompts(text: str) -> Iterator[Artifact]:
     """Yield the lines that repeat a prompt."""
-    lower = text.lower()
-    if len(lower) != len(text):  # a letter became two
-        lower = text
-    spans = {
-        (lower.rfind("\n", 0, place) + 1, end if (end := lower.find("\n", place)) >= 0 else len(text))
-        for phrase in _PROMPTS
-        if phrase in lower
-        for place in (lower.find(phrase),)
-    }
-    yield from (Artifact("prompt", (span,)) for span in sorted(spans))
+    lower = text.replace("İ", "i").lower()  # the only letter that becomes two
+    end = -1
+    while match := _PROMPT.search(lower, end + 1):
+        end = next_line if (next_line := lower.find("\n", match.end())) >= 0 else len(text)
+        yield Artifact("prompt", ((lower.rfind("\n", 0, match.start()) + 1, end),))

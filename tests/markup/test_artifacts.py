@@ -34,6 +34,20 @@ HONEST = (
     "Unfortunately, the error code means that you have no access to the images.",
 )
 """Pages' own texts that begin as what models say."""
+PREAMBLES = (
+    "Here is the transcribed text:",
+    "Sure! Here's the OCR:",
+    "Certainly! Here is the text from the image:",
+    "Below is the page converted to Markdown:",
+    "**Here is the transcription:**",
+)
+INTRODUCTIONS = (
+    "The following is the text of the resolution adopted on 3 May:",
+    "Below are the tables of revenue:",
+    "Certainly excluded from cover are the following risks:",
+    "Here is the content of each page:",
+    "The following is a transcription of the hearing:",
+)
 ROWS = {
     "☐ Strongly agree ☐ Agree ☐ Neither agree nor disagree ☐ Disagree\n": 6,
     "kg 0.0 0.0\n": 20,
@@ -95,6 +109,10 @@ KINDS_OF = {
     **{said: (said, {"refusal": 1}) for said in REFUSALS},
     **{said: (said, {}) for said in HONEST},
     "a prompt": (f"Just return the plain text representation of this document.\n{LEASE}", {"prompt": 1}),
+    "a prompt again": (f"RAW_TEXT_START\n{LEASE}\nFree OCR.\nİ\nRAW_TEXT_START", {"prompt": 3}),
+    "error-free": (f"Our scans have error-free OCR. {LEASE}", {}),
+    **{line: (f"{line}\n{LEASE}", {"preamble": 1}) for line in PREAMBLES},
+    **{line: (f"{line}\n{LEASE}", {}) for line in INTRODUCTIONS},
     "nothing": ("", {}),
     "a page": (LEASE, {}),
 }
