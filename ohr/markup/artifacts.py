@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple, get_args
 from ohr.contracts import Span
 from ohr.text.loops import loops
 
+from .fences import code_blocks
+
 Kind = Literal[
     "loop", "refusal", "prompt", "preamble", "fence", "front_matter", "coordinates", "special_tokens", "image_data",
     "selection_marks",
@@ -47,11 +49,23 @@ def artifacts(text: str) -> list[Artifact]:
     if is_refusal(text):
         return [Artifact("refusal", ((0, len(text)),))]
     found = [*_prompts(text), *_around(text)]
-    for kind, needle, pattern in _PATTERNS:
-        if needle in text:
-            found += [Artifact(kind, (match.span(),)) for match in pattern.finditer(text)]
+    found += _marks(text, next((artifact.spans for artifact in found if artifact.kind == "fence"), None))
     pictures = covered([artifact for artifact in found if artifact.kind == "image_data"])
     return [*(Artifact("loop", (span,)) for span in _loops(text, pictures)), *found]
+
+
+def _marks(text: str, fence: Sequence[Span] | None) -> Iterator[Artifact]:
+    """Yield the single marks of a page, perhaps in a fence; those in its code are its own."""
+    start, end = (fence[0][1], fence[1][0]) if fence else (0, len(text))
+    blocks = code_blocks(text, start, end)
+    ends = [block_end for _, block_end in blocks]
+    for kind, needle, pattern in _PATTERNS:
+        if needle not in text or (pattern is _JSON_POSITION and not _is_layout(text, start)):
+            continue
+        for match in pattern.finditer(text):
+            place = bisect_right(ends, match.start())
+            if place == len(blocks) or match.start() < blocks[place][0]:
+                yield Artifact(kind, (match.span(),))
 
 
 def _loops(text: str, pictures: Sequence[Span]) -> Iterator[Span]:
@@ -119,17 +133,25 @@ _JSON_POSITION = re.compile(
     rf"\"(?:bbox(?:_2d)?|box_2d|bounding_?box|poly(?:gon)?)\"\s{{0,9}}:\s{{0,9}}\[{_NUMBERS}\]\s{{0,9}},?\s{{0,9}}"
 )
 """Those of dots.ocr and Qwen-VL."""
+_LAYOUT_KEY = re.compile(r"\"(?:text|text_content|label|category|type)\"\s{0,9}:")
+
+
+def _is_layout(text: str, start: int) -> bool:
+    """Report whether a page is the JSON of a layout, not a text about one."""
+    return text[start : start + 99].lstrip().startswith(("[", "{")) and _LAYOUT_KEY.search(text) is not None
+
+
 _HTML_POSITION = re.compile(r"[ \t]data-(?:bbox|polygon)=(?:\"[^\"<>]{0,200}\"|'[^'<>]{0,200}')")
 """Those of Qwen-VL and Chandra."""
 _SPECIAL = re.compile(
-    r"<\|im_start\|>(?:system|user|assistant)?\n?|<\|(?!/?(?:ref|det|grounding|object_ref_|box_|quad_))/?\w{1,40}\|>"
-    r"|<｜[^<>\n]{1,40}｜>|</?(?:start|end)_of_(?:turn|image|text)>|<(?:pad|unk|eos|bos)>|</s>(?=\s{0,9}\Z)"
+    r"(?<!['\"])(?<![^`]`)(?:<\|im_start\|>(?:system|user|assistant)?\n?|<\|(?!/?(?:ref|det|grounding|object_ref_|box_|quad_))/?\w{1,40}\|>"
+    r"|<｜[^<>\n]{1,40}｜>|</?(?:start|end)_of_(?:turn|image|text)>|(?:<(?:pad|unk|eos|bos)>\s?){3,99}|</s>(?=\s{0,9}\Z))"
 )
-_DATA = r"data:[\w./+-]{1,60}(?:;[\w=-]{1,40}){0,3},[\w+/=%-]*"
+_DATA = r"data:(?:image/[\w.+-]{1,60}(?:;[\w=-]{1,40}){0,3}|[\w./+-]{1,60}(?:;[\w=-]{1,40}){0,2};base64),[\w+/=%-]*+"
 _PICTURE = re.compile(
     rf"!\[[^\[\]\n]{{0,300}}\]\(<?{_DATA}>?(?:[ \t]{{1,9}}\"[^\"\n]{{0,300}}\")?\)"
     rf"|<img\b[^<>]{{0,300}}?\bsrc=[\"']?{_DATA}[^<>]{{0,300}}>"
-    rf"|^\[[^\[\]\n]{{1,300}}\]:[ \t]{{0,9}}<?{_DATA}>?[^\n]{{0,300}}\n?|<{_DATA}>|{_DATA}",
+    rf"|^\[[^\[\]\n]{{1,300}}\]:[ \t]{{0,9}}<?{_DATA}>?[^\n]{{0,300}}\n?|<{_DATA}>|{_DATA}(?<=[\w+/=%-]{{40}})",
     re.MULTILINE | re.IGNORECASE,
 )
 _PATTERNS: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
@@ -165,7 +187,6 @@ _PREAMBLE = re.compile(
     r"[:：][*_ \t]*\n\s*",
     re.IGNORECASE,
 )
-_BEFORE: tuple[tuple[Kind, re.Pattern[str]], ...] = (("front_matter", _FRONT_MATTER), ("preamble", _PREAMBLE))
 _OPENED = re.compile(r"\s{0,99}(`{3,99}|~{3,99})[ \t]*([\w-]{0,20})[ \t]*\n")
 _PAGE_LANGUAGES = ("markdown", "md", "html", "latex", "text")
 """Languages that models name for a page, and seldom for a part of it."""
@@ -176,14 +197,24 @@ def _around(text: str) -> Iterator[Artifact]:
     start = 0
     while token := _SPECIAL.match(text, start):
         start = token.end()
-    for kind, pattern in _BEFORE:
-        if match := pattern.match(text, start):
-            yield Artifact(kind, (match.span(),))
-            start = match.end()
+    if match := _front_matter(text, start):
+        yield Artifact("front_matter", (match.span(),))
+        start = match.end()
+    if match := _PREAMBLE.match(text, start):
+        yield Artifact("preamble", (match.span(),))
+        start = match.end()
     if fence := _fence(text, start):
         yield fence
-        if match := _FRONT_MATTER.match(text, fence.spans[0][1]):
+        if match := _front_matter(text, fence.spans[0][1]):
             yield Artifact("front_matter", (match.span(),))
+
+
+def _front_matter(text: str, start: int) -> re.Match[str] | None:
+    """Return YAML that begins at a place: a title, or several keys that are all in small letters."""
+    if not (match := _FRONT_MATTER.match(text, start)):
+        return None
+    keys = _KEY.findall(match[0])
+    return match if keys == ["title"] or (len(keys) > 1 and all(map(str.islower, keys))) else None
 
 
 def _fence(text: str, start: int) -> Artifact | None:

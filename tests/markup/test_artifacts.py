@@ -48,6 +48,16 @@ INTRODUCTIONS = (
     "Here is the content of each page:",
     "The following is a transcription of the hearing:",
 )
+CODE = (
+    '```json\n{"bbox": [1, 2, 3, 4], "text": "a"}\n```',
+    'a box is `"bbox": [1, 2, 3, 4]`, with "text": "a"',
+    "~~~\n<|im_start|>user\nHello<|im_end|>\n~~~\nand so on",
+    "it begins with '<|im_start|>user' or `<|im_end|>`",
+    "BERT adds <pad>",
+    "Data:text/plain,hello",
+    "it begins with data:image/png;base64, as all do",
+)
+"""What texts about such marks have."""
 ROWS = {
     "☐ Strongly agree ☐ Agree ☐ Neither agree nor disagree ☐ Disagree\n": 6,
     "kg 0.0 0.0\n": 20,
@@ -113,6 +123,13 @@ KINDS_OF = {
     "error-free": (f"Our scans have error-free OCR. {LEASE}", {}),
     **{line: (f"{line}\n{LEASE}", {"preamble": 1}) for line in PREAMBLES},
     **{line: (f"{line}\n{LEASE}", {}) for line in INTRODUCTIONS},
+    **{part: (f"{LEASE}\n{part}", {}) for part in CODE},
+    "JSON of a layout in a fence": (
+        '```json\n[{"bbox": [61, 70], "text": "Kelp"}]\n```',
+        {"fence": 1, "coordinates": 1},
+    ),
+    "padding": (f"{LEASE}{'<pad>' * 9}", {"special_tokens": 1}),
+    "a memo between rules": (f"---\nNote: the quay is closed.\n---\n{LEASE}", {}),
     "nothing": ("", {}),
     "a page": (LEASE, {}),
 }
