@@ -13,7 +13,7 @@ _PIECE = re.compile(rf"[^\W\d_{UNSPACED}{HAN}]{{1,40}}|\d{{1,40}}|<[^<>]{{1,200}
 _TOGETHER = 3
 """Pieces that come again together before a period is looked at: a word alone comes again everywhere."""
 _CELLS = re.compile(r"[|&\t]|\\\\|__|[^\s.!?] {2,}\S")
-"""What parts the cells of a row, or is a line of a form."""
+"""Borders of the cells of a row, and the lines of forms."""
 _LEAST = 80
 """Characters of a loop."""
 _LONG = 40

@@ -57,7 +57,7 @@ CODE = (
     "Data:text/plain,hello",
     "it begins with data:image/png;base64, as all do",
 )
-"""What texts about such marks have."""
+"""Marks in texts about them."""
 ROWS = {
     "☐ Strongly agree ☐ Agree ☐ Neither agree nor disagree ☐ Disagree\n": 6,
     "kg 0.0 0.0\n": 20,
@@ -70,7 +70,7 @@ ROWS = {
     "| none | none | to be paid at the quay |\n": 70,
     "to be paid at the quay & nothing & nothing \\\\\n": 61,
 }
-"""What people repeat, and how often."""
+"""Lines that people repeat, and how often."""
 KINDS_OF = {
     "a line again and again": (f"{LEASE}\n" + "The rent is 412.\n" * 12, {"loop": 1}),
     "a word": (f"{LEASE} the" + " the" * 250, {"loop": 1}),
