@@ -245,30 +245,37 @@ REFUSAL = re.compile(
     re.IGNORECASE,
 )
 """Beginnings of replies that refuse, or ask for the text; with typewriter's apostrophes."""
-_IMAGE = r"(?:images?|pictures?|photos?|screenshots?|scans?|pages?|documents?|files?|pdf)\b"
+_IMAGE = r"(?:images?|pictures?|photos?|screenshots?|scans?|pages?|documents?|files?|pdf)\b(?! \d)"
+_WHOSE = (
+    r"(?: (?:an?|any|the|this|that|your|of|in|from|on|provided|attached|uploaded|scanned|actual|readable|directly))"
+)
+_OBJECT = rf"{_WHOSE}{{0,4}} (?:(?:hand)?written |visible |legible )?(?:text|contents?|handwriting|{_IMAGE})"
 _REFUSED = re.compile(
+    # how it begins
     r"(?:(?:(?:i'm|i am) )?(?:very |really |so )?sorry\b|(?:my )?apolog(?:ies|i[sz]e)\b|i apologi[sz]e\b"
     r"|unfortunately\b|as an ai\b[^.,\n]{0,60},|thank you for [^.,\n]{0,60}"
-    r"|[,.!\s]|but\b|however\b|for (?:the|any) confusion\b){0,12}"
-    r"i(?: can(?:no|')t| can not| could(?: not|n't)| do(?: not|n't)| won't| will not"
+    r"|it (?:appears|seems)(?: that)?\b|[,.!\s]|but\b|however\b|for (?:the|any) confusion\b){0,14}"
+    # what cannot be done
+    r"(?:i(?: can(?:no|')t| can not| could(?: not|n't)| do(?: not|n't)| won't| will not"
     r"|(?: am|'m) (?:unable|not able) to) (?:\w{2,12}ly )?"
-    r"(?:(?:read|see|view|extract|transcribe|recogni[sz]e|process|ocr|make out|access|identify|analy[sz]e|interpret)\b"
-    rf"(?: this[.!]|[^.!?\n]{{0,60}}\b(?:text\b|{_IMAGE}))|provide [^.!?\n]{{0,40}}\b(?:transcri|ocr\b|extract)"
-    r"|(?:assist|help)(?: you)? with (?:(?:this|that|your) request\b|(?:this|that)[.!]?\Z|[^.!?\n]{0,40}"
-    rf"\b(?:transcri|ocr\b|extract|{_IMAGE})))"
+    r"(?:(?:read|see|view|extract|transcribe|recogni[sz]e|process|ocr|make out|access|identify|analy[sz]e|interpret)"
+    rf"(?: this[.!]|{_OBJECT})|provide{_WHOSE}{{0,3}} (?:transcri|ocr\b|extract)"
+    r"|(?:assist|help)(?: you)? with (?:(?:this|that|your) request\b|(?:this|that)[.!]?\Z|transcri|extract|reading"
+    rf"|(?:this|that|your) {_IMAGE}))"
+    # what there is instead
     rf"|(?:the|this) (?:provided |uploaded |attached )?{_IMAGE} (?:you (?:provided|uploaded|attached|shared) )?"
-    r"(?:is|appears(?: to be)?|seems to be) (?:completely |entirely |mostly |too )?"
-    r"(?:blank|empty|blurr|illegible|unreadable|not (?:readable|legible))"
-    rf"|(?:the|this) (?:provided |uploaded |attached )?{_IMAGE} (?:contains no|(?:does not|doesn't) contain any) "
-    r"(?:\w{4,10} )?text\b"
+    r"(?:(?:is|appears(?: to be)?|seems to be) (?:completely |entirely |mostly |too )?"
+    r"(?:blank|empty|blurry|illegible|unreadable|not (?:readable|legible))(?:[.,!]|\Z| (?:or|and|to|so|with)\b)"
+    r"|(?:contains no|(?:does not|doesn't) contain any) (?:\w{4,10} )?text\b)"
     r"|no (?:readable |visible |legible )?text (?:is |was |could be )?"
-    r"(?:found|detected|visible|extracted|recogni[sz]ed)"
+    r"(?:found|detected|visible|extracted|recogni[sz]ed)\b"
     r"|(?:there is|there's|i see) no (?:readable |visible |legible )?text (?:visible )?"
-    rf"(?:in|on) (?:the|this) (?:\w+ )?{_IMAGE}"
-    rf"|unable to (?:read|extract|transcribe) [^.!?\n]{{0,40}}\b(?:text\b|{_IMAGE})"
-    rf"|please (?:provide|share|send|upload|attach) [^.!?\n]{{0,40}}\b(?:text\b|{_IMAGE})"
-    r"[^.!?\n]{0,40}\b(?:i can|me to)\b"
-    r"|(?:(?:(?:非常|很)?抱歉|对不起|很遗憾|[，,]|但(?:是)?){1,6}我?|我)(?:无法|不能)[^。\n]{0,15}(?:图片|图像|文字|文本|文档)",
+    rf"(?:in|on) (?:the|this) (?:provided )?{_IMAGE}"
+    rf"|unable to (?:read|extract|transcribe){_OBJECT}"
+    rf"|please (?:provide|share|send|upload|attach){_OBJECT}[^.!?\n]{{0,40}}\b(?:i can|me to) "
+    r"(?:read|transcribe|extract|help|assist|process|convert|analy[sz]e)\b)"
+    r"|(?:(?:(?:非常|很)?抱歉|对不起|很遗憾|[，,]|但(?:是)?){1,6}我?|我)(?:无法|不能)[^。\n]{0,15}"
+    r"(?:图片|图像|照片|(?:识别|提取|读取|转录|处理)[^。\n]{0,15}(?:文字|文本|文档|内容))",
     re.IGNORECASE,
 )
 """Replies that name what cannot be done, which is to read, and what cannot be read."""

@@ -20,6 +20,7 @@ REFUSALS = (
     "As an AI language model, I cannot view images. Please upload the text.",
     "I apologize, but I am unable to extract the text from the provided document.",
     "Unfortunately, I don't see an image attached.",
+    "I'm sorry, but it seems the image you provided is too blurry to read.",
     "Please provide the image so that I can transcribe it.",
     "The image does not contain any readable text.",
     "很抱歉，我无法识别图片中的文字。",
@@ -31,6 +32,11 @@ HONEST = (
     "I can't help falling in love with you",
     "I cannot see what flowers are at my feet, nor what soft incense hangs upon the boughs",
     "This image is in the public domain. Source: NASA",
+    "I don't see the point of this document, and could not view the property on page 3.",
+    "I do not recognize the signature on the document.",
+    "Please upload the image so that I can see my grandson again.",
+    "The document is blanketed in dust",
+    "我不能读懂他的文字。",
     "Unfortunately, the error code means that you have no access to the images.",
 )
 """Pages' own texts that begin as what models say."""
