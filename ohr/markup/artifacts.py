@@ -63,8 +63,9 @@ def _marks(text: str, fence: Sequence[Span] | None) -> Iterator[Artifact]:
         if needle not in text or (pattern is _JSON_POSITION and not _is_layout(text, start)):
             continue
         for match in pattern.finditer(text):
-            place = bisect_right(ends, match.start())
-            if place == len(blocks) or match.start() < blocks[place][0]:
+            place, before = bisect_right(ends, match.start()), text[max(match.start() - 2, 0) : match.start()]
+            is_inline = before.endswith("`") and before != "``"
+            if not is_inline and (place == len(blocks) or match.start() < blocks[place][0]):
                 yield Artifact(kind, (match.span(),))
 
 
@@ -144,7 +145,7 @@ def _is_layout(text: str, start: int) -> bool:
 _HTML_POSITION = re.compile(r"[ \t]data-(?:bbox|polygon)=(?:\"[^\"<>]{0,200}\"|'[^'<>]{0,200}')")
 """Those of Qwen-VL and Chandra."""
 _SPECIAL = re.compile(
-    r"(?<!['\"])(?<![^`]`)(?:<\|im_start\|>(?:system|user|assistant)?\n?|<\|(?!/?(?:ref|det|grounding|object_ref_|box_|quad_))/?\w{1,40}\|>"
+    r"(?<!['\"])(?:<\|im_start\|>(?:system|user|assistant)?\n?|<\|(?!/?(?:ref|det|grounding|object_ref_|box_|quad_))/?\w{1,40}\|>"
     r"|<｜[^<>\n]{1,40}｜>|</?(?:start|end)_of_(?:turn|image|text)>|(?:<(?:pad|unk|eos|bos)>\s?){3,99}|</s>(?=\s{0,9}\Z))"
 )
 _DATA = r"data:(?:image/[\w.+-]{1,60}(?:;[\w=-]{1,40}){0,3}|[\w./+-]{1,60}(?:;[\w=-]{1,40}){0,2};base64),[\w+/=%-]*+"

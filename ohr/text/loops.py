@@ -88,7 +88,7 @@ def _kind(pieces: Sequence[str], unit: str) -> str:
         return "row"
     if any(piece[0] == "<" for piece in pieces):
         return "html"
-    if any(piece[0] == "\\" for piece in pieces):
+    if any(piece[0] == "\\" < piece for piece in pieces):
         return "formula"
     words = [piece for piece in pieces if piece[0].isalpha()]
     if 2 * sum(map(len, words)) <= sum(map(len, pieces)):
