@@ -8,10 +8,11 @@ prints, and what scripts write: `--- Page 1 ---`, `<page_1>`, `## Page 1`, `[Pag
 """
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from ohr.files import MOST_PAGES
+from ohr.markup.fences import code_blocks
 
 from .values import page_number
 
@@ -33,7 +34,7 @@ SPLIT = r"<-{3}\s*page split\s*-{3}>"
 _BREAK = re.compile(
     rf"(?:<<<\s*)?\f|<!--\s*(?:end[ _-]of[ _-]page|page[ _-]?break)\s*-->|{SPLIT}"
     r"|^[ \t]{0,3}(?:(?P<rule>-{3}|={3})[-=]{0,99} ?page[ _-]?break ?(?P=rule)[-=]{0,99}|\[page[ _-]?break\]"
-    r"|<page[_-]?break ?/?>|\\(?:newpage|pagebreak|clearpage)(?:\{\})?"
+    r"|<page[_-]?break ?/?>|(?P<command>\\(?:newpage|pagebreak|clearpage)(?:\{\})?)"
     r"|<div style=\"(?:page-)?break-(?:after|before): ?(?:always|page);?\"> ?</div>)[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -161,8 +162,14 @@ def _parted(text: str) -> list[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    start = 0
+    start, length = 0, len(text.strip())
+    # a fence around all pages is not one of a page
+    blocks = deque(block for block in code_blocks(text, 0, len(text)) if block[1] - block[0] < length)
     for mark in _BREAK.finditer(text):
+        while blocks and blocks[0][1] < mark.start():
+            blocks.popleft()
+        if mark["command"] and blocks and blocks[0][0] < mark.start():
+            continue  # LaTeX that a page shows
         yield text[start : mark.start()]
         start = mark.end()
     yield text[start:]

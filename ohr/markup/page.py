@@ -11,13 +11,16 @@ from ohr.markup.artifacts import BLANK_LINES, unfenced
 from ohr.markup.convert import Notation, with_tables_in
 
 _FURNITURE = frozenset({"header", "footer", "page_number"})
+# up to another picture, or many that are not closed would take quadratic time
+_LABEL = r"\[(?:[^\]\n!]|!(?!\[))*+\]"
 _LINK = re.compile(
-    r"!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|<img\b[^<>]*/?>|^\[[^\]\n]+\]:[ \t]*<?data:image/[^\n]*$",
+    rf"!{_LABEL}(?:\((?:[^)\n!]|!(?!\[))*+\)|{_LABEL})"
+    r"|<img\b[^<>]*+>|^\[[^\]\n]++\]:[ \t]*+<?data:image/[^\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_DELIMITERS = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.MULTILINE)
+_DELIMITERS = re.compile(r"^[ \t]*+\|?+(?:[ \t]*+:?+-++:?+[ \t]*+\|)++(?:[ \t]*+:?+-++:?+)?+[ \t]*+$", re.MULTILINE)
 """The row below the head of a table in Markdown."""
-_ROW = re.compile(r"^[ \t]*\|.*", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*+\|.*", re.MULTILINE)
 _TIGHT = re.compile(r"(?<=[^\s\\])(?=\|)|(?<=[^\\]\|)(?=[^\s|])|^(\|)(?=[^\s|])")
 _BREAK = re.compile(r"(?<=\S)(?=<br[ \t]*/?>)|(?:(?<=<br>)|(?<=<br/>)|(?<=<br />))(?=\S)", re.IGNORECASE)
 

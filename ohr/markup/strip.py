@@ -55,7 +55,8 @@ _RULING = r"(?::-+:?|-+:|-{2,})"  # of a table; a single hyphen is an empty cell
 
 _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     # html: tags inside a word leave nothing, the others part words
-    (("-->",), re.compile(r"<!--.{0,4000}?-->", re.DOTALL), " "),
+    # up to another comment, or many that are not closed would take long
+    (("-->",), re.compile(r"<!--(?:[^<]|<(?!!--)){0,4000}?-->"), " "),
     (("<",), re.compile(r"</?(?:a|b|i|u|s|em|strong|sub|sup|span|font|code|mark|small)(?:\s[^<>]*)?>", re.I), ""),
     (
         ("<",),

@@ -9,6 +9,7 @@ import pytest
 from ohr.chunkers.tokens import Tokens
 from ohr.contracts import Page
 from ohr.markup.artifacts import artifacts
+from ohr.markup.page import Markup, tidy
 from ohr.markup.regions import regions
 from ohr.markup.strip import strip_markup
 from ohr.metrics.commands import formatting_commands
@@ -23,7 +24,12 @@ def perturbed(noise):
     return lambda text: noise.perturb(text, [(0, len(text))], np.random.default_rng(1))
 
 
+def tidied(text):
+    return tidy(text, Markup(tables="latex"))
+
+
 STEPS = {
+    "tidy": tidied,
     "strip": strip_markup,
     "regions": regions,
     "words": words,
@@ -95,6 +101,24 @@ def test_four_times_the_text_takes_less_than_eight_times_the_time(step, text):
         if taken < 8 * FLOOR or taken < 8 * (least := seconds(STEPS[step], short)):
             return
     pytest.fail(f"{LENGTH} characters took {least:.3f} s, {4 * LENGTH} {taken:.3f} s")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("step", "text"),
+    [
+        (tidied, "![" * 500_000),
+        (tidied, "![](" * 250_000),
+        (tidied, "![][" * 250_000),
+        (tidied, f"|\n{' ' * 1_000_000}x"),
+        (tidied, f"|\n{'-' * 1_000_000}x"),
+        (strip_markup, "<!--" * 250_000 + "-->"),
+        (artifacts, f"<img src=data:image/png;base64,{'A' * 1_000_000}"),
+        (pages_of, "```\n\\newpage\n" * 70_000),
+    ],
+)
+def test_a_million_characters_take_less_than_a_second(step, text):
+    assert min(seconds(step, text) for _ in range(2)) < 1
 
 
 @pytest.mark.timeout(20)

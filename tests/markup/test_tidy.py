@@ -23,3 +23,8 @@ def test_cells_and_lines_are_parted(text, tidied):
 
 def test_words_of_neighboring_cells_are_two():
     assert words(tidy("|ferry|berth|\n|-|-|\n|no.|3|", Markup())) == words("ferry berth no. 3")
+
+
+@pytest.mark.parametrize("picture", ["![Kelp!](a.png)", "![a ![](b.png)", '<img src="a.png"/>', "![x][p1]"])
+def test_pictures_go(picture):
+    assert tidy(f"{picture} grows", Markup()).removeprefix("![a ") == " grows"

@@ -330,6 +330,7 @@ def test_mistral():
         ("--- Page 1 ---\na\n--- Page 1 ---\nb", {0: "--- Page 1 ---\na\n--- Page 1 ---\nb"}),
         ("one\n\n---PAGE_BREAK---\n\ntwo", {0: "one", 1: "two"}),
         ("one\n\\newpage\ntwo", {0: "one", 1: "two"}),  # pandoc
+        ("one\n```latex\n\\newpage\n```\n\\newpage\ntwo", {0: "one\n```latex\n\\newpage\n```", 1: "two"}),
         ('one\n\n<div style="page-break-after: always;"></div>\n\ntwo', {0: "one", 1: "two"}),
         ("one\n<!-- END_OF_PAGE -->\ntwo\n<!-- END_OF_PAGE -->", {0: "one", 1: "two"}),
         ("one\n\n---\n\ntwo", {0: "one\n\n---\n\ntwo"}),  # LlamaParse's, or the page's own
