@@ -56,7 +56,7 @@ def loops(text: str) -> list[Loop]:
     """
     pieces: list[str] = _PIECE.findall(text)
     together = list(zip(pieces, pieces[1:], pieces[2:], strict=False))
-    if len(together) - len(set(together)) < _FEWEST - 1:  # most texts: nothing comes again often enough
+    if len(together) - len(set(together)) < _FEWEST - _TOGETHER:  # most texts: nothing comes again often enough
         return []
     often = [run for run in _runs(pieces) if run[1] - run[0] >= _FEWEST * run[2]]
     places = [match.span() for match in _PIECE.finditer(text)] if often else []
