@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from ohr.errors import DataError
 from ohr.markup.artifacts import KINDS, artifacts, covered
 from ohr.results.derived.pairs import ScoredRun
 from ohr.results.run import Run
@@ -47,8 +48,11 @@ def hygiene_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
 
 
 def _as_they_are(run: Run) -> set[str]:
-    """Return the conditions that are the ground truth without any treatment."""
-    bases = run.manifest.get("spec", {}).get("knowledge_bases", ())
+    """Return the conditions that are the ground truth without any treatment; none where nothing says what they are."""
+    try:
+        bases = run.manifest["spec"].get("knowledge_bases", ())
+    except DataError:
+        return set()
     own = {base["condition"] for base in bases if all(each.family == "ocr" for each in recorded_treatments(base))}
     return {condition for condition, engine in run.engines.items() if engine == "ground_truth" and condition in own}
 
