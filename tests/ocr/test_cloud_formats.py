@@ -10,6 +10,8 @@ from ohr.ocr.formats.values import Unreadable
 from ohr.ocr.precomputed import Precomputed
 from ohr.registry import Registry
 
+from .spoiled_json import spoilt
+
 FORMATS = {kind: Registry().load("ocr_format", kind)() for kind in ("textract", "document_ai", "omnidocbench")}
 
 
@@ -309,15 +311,8 @@ def test_a_confidence_that_is_none_costs_the_words_and_not_the_text(stated):
 @pytest.mark.parametrize("system", SOUND)
 @pytest.mark.parametrize("wrong", [None, 7, "text", [], {}, [[]], True])
 def test_a_value_of_the_wrong_type_is_refused_or_left_out(system, wrong):
-    def spoilt(value, depth):
-        if depth == 0:
-            return wrong
-        if isinstance(value, dict):
-            return {key: spoilt(each, depth - 1) for key, each in value.items()}
-        return [spoilt(each, depth - 1) for each in value] if isinstance(value, list) else value
-
     for depth in range(1, 10):
-        content = spoilt(SOUND[system], depth)
+        content = spoilt(SOUND[system], depth, wrong)
         for reading in (FORMATS[system].pages, FORMATS[system].words):
             try:
                 pages = reading(content)

@@ -18,6 +18,8 @@ from ohr.ocr.formats.find import content_of, ending_of
 from ohr.ocr.formats.values import Unreadable, kind_of
 from ohr.registry import Registry
 
+from .spoiled_json import spoilt
+
 RECORDINGS = Path(__file__).parent / "recordings"
 MINERU = sorted((RECORDINGS / "mineru").glob("*.json"))
 
@@ -426,17 +428,10 @@ def test_a_broken_file_is_refused_with_its_reason(system, content, reason):
 )
 @pytest.mark.parametrize("wrong", [None, 7, "text", [], {}, [[]], True])
 def test_a_value_of_the_wrong_type_is_refused_or_left_out(path, wrong):
-    def spoilt(value, depth):
-        if depth == 0:
-            return wrong
-        if isinstance(value, dict):
-            return {key: spoilt(each, depth - 1) for key, each in value.items()}
-        return [spoilt(each, depth - 1) for each in value] if isinstance(value, list) else value
-
     found = json.loads(path.read_bytes())
     for depth in range(1, 9):
         try:
-            pages = parse(path.parent.name, spoilt(found, depth), path.name)
+            pages = parse(path.parent.name, spoilt(found, depth, wrong), path.name)
         except Unreadable:
             continue
         assert all(isinstance(block, Block) and isinstance(block.text, str) for b in pages.values() for block in b)

@@ -15,6 +15,8 @@ from ohr.ocr.formats.values import Unreadable, box
 from ohr.ocr.precomputed import Precomputed
 from ohr.registry import Registry
 
+from .spoiled_json import spoilt
+
 FORMATS = {name: Registry().load("ocr_format", name)() for name in Registry().names("ocr_format")}
 HTML = "<table><tr><td>412</td></tr></table>"
 
@@ -485,17 +487,10 @@ def test_a_chunk_that_unpacks_without_end_is_refused():
 )
 @pytest.mark.parametrize("wrong", [None, 7, "text", [], {}, [[]], True, float("nan")])
 def test_a_value_of_the_wrong_type_is_refused_or_left_out(system, wrong):
-    def spoilt(value, depth):
-        if depth == 0:
-            return wrong
-        if isinstance(value, dict):
-            return {key: spoilt(each, depth - 1) for key, each in value.items()}
-        return [spoilt(each, depth - 1) for each in value] if isinstance(value, list) else value
-
     for sample in SAMPLES[system]:
         for depth in range(1, 7):
             try:
-                pages = parse(system, spoilt(sample, depth))
+                pages = parse(system, spoilt(sample, depth, wrong))
             except Unreadable as error:
                 assert "Error:" not in str(error)  # a reason, not what no reader foresaw
                 continue
