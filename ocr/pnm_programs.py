@@ -68,13 +68,13 @@ class PnmProgram(OcrBackend):
 
 
 class Gocr(PnmProgram, kind="gocr"):
-    """Reads pages with GOCR, which compares shapes by rules; `_` stands for letters that it does not know."""
+    """Reads pages with GOCR, which compares shapes by rules; `_` marks letters that it does not know."""
 
     words: ClassVar[tuple[str, ...]] = ("gocr", "-m", "4", "-f", "UTF8", "-i")  # 4: look for columns
 
 
 class Ocrad(PnmProgram, kind="ocrad"):
-    """Reads pages with GNU Ocrad, which looks at features of shapes; `_` stands for letters that it does not know."""
+    """Reads pages with GNU Ocrad, which looks at features of shapes; `_` marks letters that it does not know."""
 
     words: ClassVar[tuple[str, ...]] = ("ocrad", "--layout", "--format=utf8")
     scale: Scale = 2

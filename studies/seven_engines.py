@@ -104,24 +104,15 @@ def published(bench: Path, engine: str) -> dict[str, Values]:
     }
 
 
-def kept(truth: str, text: str) -> tuple[int, int]:
-    """Return how many words of the truth a text has, and how many there are."""
-    there = Counter(words(strip_markup(truth)))
-    return (there & Counter(words(strip_markup(text)))).total(), there.total()
-
-
-def measured(of: Run, bench: Path, pages: Mapping[str, str]) -> dict[str, dict[str, Values]]:
+def measured(of: Run, bench: Path) -> dict[str, dict[str, Values]]:
     """Return what is known of each engine by document: published scores, words, and the loss of its questions."""
     clean, found = retrieval(of, "truth"), {}
     for engine in (row["condition"] for row in of.rows("doses") if row["condition"] != "truth"):
-        texts = {row["document"]: row["text"] for row in of.rows("texts", kb=engine)}
-        edits = {row["document"]: row["edit_distance_content"] for row in of.rows("page_statistics", kb=engine)}
-        noisy = retrieval(of, engine)
-        there = {name: kept(pages[name], texts.get(name, "")) for name in pages}
+        noisy, read = retrieval(of, engine), of.rows("page_statistics", kb=engine)
         found[engine] = {
             **{score: {name: each[score] for name, each in published(bench, engine).items()} for score in SCORES},
-            "kept": {name: held / max(words, 1) for name, (held, words) in there.items()},
-            "edit": edits,
+            "kept": {row["document"]: row["words_kept"] / max(row["words_true"], 1) for row in read},
+            "edit": {row["document"]: row["edit_distance_content"] for row in read},
             "loss": {name: fmean(clean[name]) - fmean(noisy[name]) for name in clean},
         }
     return found
@@ -174,9 +165,11 @@ def main() -> None:
         "OPENDATALOADER_BENCH": str(given.bench.resolve()),
         "QUESTION_SET": str((given.work / "set").resolve()),
     }
-    pages = write_set(given.bench, given.work / "set")
+    if given.work.exists() and not (given.work / ".ohr").is_dir():
+        parser.error(f"{given.work} is none of this script's folders: name a new one")
+    write_set(given.bench, given.work / "set")
     of = Run(run(read_spec(SPEC), store=given.work / ".ohr", runs=given.work / "runs").folder)
-    show(of, measured(of, given.bench, pages))
+    show(of, measured(of, given.bench))
 
 
 if __name__ == "__main__":

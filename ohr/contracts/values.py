@@ -154,7 +154,7 @@ class Recognition:
         text: the page's text, unless it is in `blocks`.
         blocks: the page's text in blocks, from engines that tell them apart.
         words: words or lines with their places, in reading order, from engines that have them; those with a
-            confidence are kept with the page, without their places.
+            confidence in [0, 1] are kept with the page, without their places.
         finish: a reading that was cut or ran in a loop is kept, and counted.
         tokens_in: of engines that count tokens.
         tokens_out: the same, of the reply.

@@ -120,7 +120,9 @@ def _find_misread(fates: list[str], start: int, read: Sequence[str], lost: list[
         near = round(place * len(lost) / len(read))
         places = sorted(range(max(near - _NEAR, 0), min(near + _NEAR + 1, len(lost))), key=lambda at: abs(at - near))
         for at in filter(lambda at: lost[at], places):
-            sides = {(t, g): ("".join(lost[at : at + t]), "".join(read[place : place + g])) for t, g in _PAIRINGS}
+            is_alone = any(fates[start + place : start + place + 2])  # the next word is kept, and no part of this one
+            pairings = _PAIRINGS[:2] if is_alone else _PAIRINGS
+            sides = {(t, g): ("".join(lost[at : at + t]), "".join(read[place : place + g])) for t, g in pairings}
             taken, given = max(sides, key=lambda pairing: fuzz.ratio(*sides[pairing]))
             if fuzz.ratio(*sides[taken, given]) >= SIMILAR:
                 lost[at : at + taken] = [""] * len(lost[at : at + taken])
@@ -210,7 +212,7 @@ def _found(names: Counter[tuple[str, ...]], read: Sequence[str]) -> int:
 # --- confidence -------------------------------------------------------------------------------------------
 
 STEPS = 100
-"""Steps of confidence that are told apart: engines state whole percents, or more digits than they mean."""
+"""Steps of confidence: engines state whole percents, or more digits than they mean."""
 
 
 def confidence_counts(stated: Iterable[Word], truth: str) -> list[tuple[float, int, int]]:

@@ -47,7 +47,7 @@ from ohr.work.shapes import read_sound
 if TYPE_CHECKING:
     import pyarrow
 
-_VERSION = 3
+_VERSION = 4
 """Raised when a statistic changes, so that no older one is found in a store."""
 _AT_ONCE = 64  # pages of one turn: few enough to hold, enough to save round trips to a store
 _MANY = 500

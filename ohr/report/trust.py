@@ -186,8 +186,7 @@ def limits(run: Run) -> list[dict[str, Any]]:
     keeps to the limit on one half is judged on the other, and the other way round: each document is judged by a
     threshold that was chosen without it. It is chosen under the same noise, and again where the same engine reads
     pages without noise, as somebody does who tries an engine on clean pages. `holds` is `yes` where the interval of
-    the wrong share ends below the limit, `no` where it begins above, `none` where
-    no threshold was found, else `open`.
+    the wrong share ends below the limit, `no` where it begins above, `none` where no threshold was found, else `open`.
     """
     stated_by_condition, rows = read_stated(run), []
     plain = plain_conditions(run)

@@ -64,6 +64,8 @@ def _check_results(ocr: OcrBackend, found: Sequence[Recognition]) -> None:
         require(ocr, isinstance(result, Recognition) and isinstance(result.text, str), f"{result!r} is no Recognition")
         require(ocr, result.error is None or result.text == "", "a page that failed has an error and no text")
         require(ocr, isinstance(ocr.written(result), str), "`written` must return the page's text")
+        sure = all(word.text and 0 <= (word.confidence or 0) <= 1 for word in result.words)
+        require(ocr, sure, "words must have a text, and a confidence in [0, 1] or none")
 
 
 @suite

@@ -232,6 +232,8 @@ def main() -> bool:
     limits = Limits(given.seconds, given.memory, tuple(filter(find_spec, READERS)))
     work = files(given.folders, given.results)
     rows = []
+    if given.out and given.out.exists():
+        parser.error(f"{given.out} exists: name a new file")
     with ThreadPoolExecutor(given.jobs) as executor, Path(given.out or os.devnull).open("w", newline="") as file:
         table = csv.DictWriter(file, [field.name for field in fields(Row)])
         table.writeheader()

@@ -93,6 +93,11 @@ def test_words_of_a_line_are_compared_without_markup():
     assert confidence_counts([Word(line, confidence=0.9)], line) == [(0.9, page_trust(line, line)[0], 0)]
 
 
+def test_a_kept_word_is_no_part_of_a_misread_one():
+    counted = counts("kelp gulls intere st boats", "st kelp gulls interest boats")
+    assert (counted["words_kept"], counted["words_misread"]) == (4, 1)
+
+
 def test_a_word_is_of_one_name():
     counted = counts("he met New York Times", "he met New York then New York Times")
     assert (counted["names_kept"], counted["names_true"]) == (1, 2)

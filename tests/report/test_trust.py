@@ -25,6 +25,7 @@ knowledge_bases:
   - {name: gt}
   - {name: stated, ocr: {kind: precomputed, root: ocr}}
   - {name: fickle, ocr: {kind: fickle_reader}, repeats: 3}
+  - {name: corrected, treatments: [{kind: precomputed, root: ocr}, {kind: llm_correction, generator: {kind: extractive}}]}
   - {name: blur, image_noise: {kind: psf_blur, severity: [0, 0.5]}, ocr: {kind: fickle_reader}}
 chunker: {kind: page}
 retrievers: [{kind: bm25}]
@@ -40,7 +41,7 @@ turns = count()
 
 class FickleReader(OcrBackend, kind="fickle_reader"):
     def recognise(self, images):
-        sure = (Word("berths", confidence=0.5),)
+        sure = (Word("berths", confidence=0.5), Word("12", confidence=95.0), Word("reading", confidence=float("nan")))
         return [Recognition(f"12 berths, reading {next(turns)}", words=sure) for _ in images]
 """
 
@@ -93,6 +94,11 @@ def test_confidence_is_held_against_the_truth(finished):
     assert accepted[0.0]["accepted"] == 1
     assert accepted[0.5]["wrong"] == pytest.approx(1 / 13, abs=0.06)
     assert accepted[0.95]["accepted"] == 0
+
+
+def test_a_corrected_page_has_the_confidence_of_its_reading(finished):
+    (stated,), (corrected,) = (rows_of(finished, "confidence", name) for name in ("stated", "corrected"))
+    assert corrected | {"condition": "stated"} == stated
 
 
 def test_no_threshold_keeps_to_a_limit_that_the_best_words_break(finished):

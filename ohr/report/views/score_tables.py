@@ -62,12 +62,8 @@ ANALYSIS_TITLES: Mapping[str, tuple[str, str]] = {
 }
 """Title of each analysis, and how to read it; the confused words have a section of their own."""
 
-_OF_PAGES = (
-    "formatting_lcs",
-    "edit_distances",
-    "noise_ratios",
-    "trust",
-)  # analyses that read every page or passage again
+_OF_PAGES = ("formatting_lcs", "edit_distances", "noise_ratios", "trust")
+"""Analyses that read every page or passage again."""
 
 
 def headline_rows(run: Run) -> list[Row]:

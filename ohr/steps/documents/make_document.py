@@ -123,7 +123,10 @@ class CorrectDocument(Work):
         there = [name for name in settled.values() if name is not None]
         completions = {name: Completion(**reply) for name, reply in expected(store, there, self.item, "answer").items()}
         replies = {int(place): completions.get(settled[name] or "") for place, name in names.items()}
-        return made_report(ready.outputs[0], self._treated(before, replies))
+        report = made_report(ready.outputs[0], self._treated(before, replies))
+        if "words" in before:
+            report.values[ready.outputs[0]]["words"] = before["words"]
+        return report
 
     def _treated(self, before: Mapping[str, Any], replies: Replies) -> TreatedPages:
         base, every = self.base, self.base.text_treatments

@@ -176,8 +176,9 @@ def _more(read: Recognition) -> dict[str, Any]:
 
 
 def as_stated(words: Sequence[Word]) -> list[tuple[str, float]]:
-    """Return words with a confidence as they are kept: their boxes are not."""
-    return [(storable(word.text), round(word.confidence, 4)) for word in words if word.confidence is not None]
+    """Return words with a confidence in [0, 1] as they are kept: their boxes are not."""
+    sure = ((word.text, word.confidence) for word in words)
+    return [(storable(text), round(float(one), 4)) for text, one in sure if one is not None and 0 <= one <= 1]
 
 
 def as_recognition(found: Mapping[str, Any]) -> Recognition:

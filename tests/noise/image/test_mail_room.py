@@ -61,7 +61,7 @@ def test_the_lines_that_a_fax_damages_are_among_those_at_a_higher_severity(seed)
     white = [fax[:, 1::40, 0].max(axis=1) for fax in levels(Fax, bars, seed)]
     for low, high in pairwise(white):
         near = np.maximum.reduce([high, np.roll(high, 1), np.roll(high, -1)])
-        assert (near[low > 200] > 90).all()  # a line may lie on two rows of the page
+        assert (near[low > 200] > 90).all()  # a line may cover two rows of the page
     assert 0.01 < (white[-1] > 200).mean() < 0.3
 
 
