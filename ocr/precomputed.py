@@ -155,7 +155,7 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         return [files_of(index, document) for document in documents]
 
     def converted(self, files: Files) -> Converted:
-        """Read each file of a document once."""
+        """Read a document, with what is wrong with its files and its text."""
         base = self.root.resolve().name
         document, result = result_of(files)
         if self._is_own_layout:

@@ -13,7 +13,6 @@ from ohr.contracts import Completion, Correction, Generator, Page, Prompt, Treat
 from ohr.files.changes import kept_until_changed
 from ohr.files.prompts import filled, read_prompt_file
 from ohr.keys import identity
-from ohr.markup.artifacts import REFUSAL
 from ohr.markup.page import Markup, tidy
 from ohr.parts import GeneratorPart
 from ohr.text.language import OTHER, language
@@ -23,6 +22,14 @@ _FAULTS = {
     "model_type": "must be a mapping with `user`, and perhaps `system`",
     "string_pattern_mismatch": "must have the placeholder {text}",
 }
+_REFUSAL = re.compile(
+    r"i'm sorry|sorry,|i apologi[sz]e|unfortunately,? (?:i|the|this)\b|as an ai\b|i(?: am|'m) (?:un|not )able|"
+    r"i (?:can(?:no|')t|won't|do not|don't) |(?:there is|i see|you have(?:n't)?) (?:no|not) .{0,20}text|"
+    r"please (?:provide|share|send)|"
+    r"抱歉|对不起|很遗憾|我无法|我不能|作为(?:一个)?(?:ai|人工智能)|无法(?:提供|处理|完成)",
+    re.IGNORECASE,
+)
+"""Beginnings of replies that refuse, or ask for the text; with typewriter's apostrophes."""
 _PREAMBLE = re.compile(
     r"\A[^\n]{0,100}(?:\b(?:correct|revis|clean|fix)|\bhere(?: is|'s|’s)\b|\bsure\b|\bcertainly\b|以下|修正|校正|更正)"
     r"[^\n]{0,100}[:：.!][*_ ]*(?:\n\s*|\Z)",
@@ -141,7 +148,7 @@ def _bare(reply: str, page: str) -> str:
 
 
 def _refuses(text: str) -> bool:
-    return REFUSAL.match(text.replace("’", "'")) is not None
+    return _REFUSAL.match(text.replace("’", "'")) is not None
 
 
 def _resemble(one: str, other: str, least: float) -> bool:

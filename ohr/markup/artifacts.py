@@ -238,14 +238,6 @@ def _fence(text: str, start: int) -> Artifact | None:
 
 # --- what a model says in place of a page -----------------------------------------------------------------
 
-REFUSAL = re.compile(
-    r"(?:i'm sorry|sorry,|i apologi[sz]e|unfortunately,? (?:i|the|this)\b|as an ai\b|i(?: am|'m) (?:un|not )able|"
-    r"i (?:can(?:no|')t|won't|do not|don't) |(?:there is|i see|you have(?:n't)?) (?:no|not) .{0,20}text|"
-    r"please (?:provide|share|send)|"
-    r"抱歉|对不起|很遗憾|我无法|我不能|作为(?:一个)?(?:ai|人工智能)|无法(?:提供|处理|完成))",
-    re.IGNORECASE,
-)
-"""Beginnings of replies that refuse, or ask for the text; with typewriter's apostrophes."""
 _IMAGE = r"(?:images?|pictures?|photos?|screenshots?|scans?|pages?|documents?|files?|pdf)\b(?! \d)"
 _WHOSE = (
     r"(?: (?:an?|any|the|this|that|your|of|in|from|on|provided|attached|uploaded|scanned|actual|readable|directly))"

@@ -25,7 +25,8 @@ knowledge_bases:
   - {name: gt}
   - {name: stated, ocr: {kind: precomputed, root: ocr}}
   - {name: fickle, ocr: {kind: fickle_reader}, repeats: 3}
-  - {name: corrected, treatments: [{kind: precomputed, root: ocr}, {kind: llm_correction, generator: {kind: extractive}}]}
+  - name: corrected
+    treatments: [{kind: precomputed, root: ocr}, {kind: llm_correction, generator: {kind: extractive}}]
   - {name: blur, image_noise: {kind: psf_blur, severity: [0, 0.5]}, ocr: {kind: fickle_reader}}
 chunker: {kind: page}
 retrievers: [{kind: bm25}]
