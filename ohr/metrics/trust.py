@@ -120,8 +120,8 @@ def _find_misread(fates: list[str], start: int, read: Sequence[str], lost: list[
         near = round(place * len(lost) / len(read))
         places = sorted(range(max(near - _NEAR, 0), min(near + _NEAR + 1, len(lost))), key=lambda at: abs(at - near))
         for at in filter(lambda at: lost[at], places):
-            is_alone = any(fates[start + place : start + place + 2])  # the next word is kept, and no part of this one
-            pairings = _PAIRINGS[:2] if is_alone else _PAIRINGS
+            is_next_kept = any(fates[start + place + 1 : start + place + 2])  # and so no part of this word
+            pairings = _PAIRINGS[:2] if is_next_kept else _PAIRINGS
             sides = {(t, g): ("".join(lost[at : at + t]), "".join(read[place : place + g])) for t, g in pairings}
             taken, given = max(sides, key=lambda pairing: fuzz.ratio(*sides[pairing]))
             if fuzz.ratio(*sides[taken, given]) >= SIMILAR:
