@@ -53,7 +53,8 @@ class Alto(OcrFormat, kind="alto"):
 
 def _root(content: Any) -> Element:
     root = document(content, "alto", "ALTO")
-    refuse_without_text(root, "TextLine", ("String",))
+    has_text = any("CONTENT" in string.attrib for string in root.iter("String"))
+    refuse_without_text(root, "TextLine", "CONTENT", has_text=has_text)
     return root
 
 

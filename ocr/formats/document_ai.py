@@ -122,6 +122,9 @@ def _blocks(page: _Node, text: str) -> Iterator[Block]:
     parts = _parts(page)
     tables = [(table, _cells(table, text)) for table in _list(page, "tables")]
     known(parts, ("layout",), "part of a page")
+    if parts != [page]:  # which a blank page has itself
+        layouts = [mapping(part.get("layout") or {}, "a layout") for part in parts]
+        known(layouts, ("textAnchor", "text_anchor"), "layout")
     if not parts and (said := "".join(_said(token, text) for token in _list(page, "tokens")).strip()):
         yield Block("text", said)
     taken = {place: number for number, (table, _) in enumerate(tables) for place in _places(table, text)}

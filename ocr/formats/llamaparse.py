@@ -25,7 +25,7 @@ _FURNITURE: Sequence[tuple[BlockKind, tuple[str, str]]] = (
 )
 """Keys of a page header and footer in the first version and in the second."""
 _BETWEEN = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_TEXTS = frozenset({"items", "md", "markdown", "text"})
+_TEXTS = ("items", "md", "markdown", "text")
 """Keys of a page's text."""
 _ITEM = frozenset({"md", "value", "html", "rows", "items", "url"})
 """Keys of an item's text beside `text`, which many others have, too."""
@@ -93,9 +93,13 @@ def _read(content: Any) -> Pages:
                 return _markdown(data[key])
     listed = {number: page for number, page in _listed(data).items() if page.get("success") is not False}
     known([*listed.values()], _TEXTS, "page")
-    listed = {number: page for number, page in listed.items() if page.get("status") != "ERROR" and _TEXTS & page.keys()}
+    listed = {
+        number: page
+        for number, page in listed.items()
+        if page.get("status") != "ERROR" and any(key in page for key in _TEXTS)
+    }
     items = [mapping(item, "an item") for page in listed.values() for item in sequence(page.get("items"), "items")]
-    known(items, {*_ITEM, "text"}, "item")
+    known(items, ("text", *_ITEM), "item")
     return {number: tuple(_page(page)) for number, page in listed.items()}
 
 

@@ -134,7 +134,7 @@ def _labeled(block: Mapping[str, Any]) -> tuple[str, Any]:
 
 def _blocks(data: Mapping[str, Any]) -> Iterator[Block]:
     blocks = [mapping(each, "a block") for each in sequence(data["parsing_res_list"], "parsing_res_list")]
-    known(blocks, {"block_content", "text", "content", *_KINDS}, "block")
+    known(blocks, ("block_content", "text", "content", *_KINDS), "block")
     for block in blocks:
         label, content = _labeled(block)
         text = string(content, "a block's content")

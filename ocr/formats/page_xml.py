@@ -46,7 +46,8 @@ class PageXml(OcrFormat, kind="page_xml"):
 
 def _pages(content: Any) -> Sequence[Element]:
     root = document(content, "PcGts", "PAGE XML")
-    refuse_without_text(root, "TextLine", ("TextEquiv",))
+    has_text = any(next(root.iter(name), None) is not None for name in ("Unicode", "PlainText"))
+    refuse_without_text(root, "TextLine", "Unicode", has_text=has_text)
     return list(children(root, "Page"))
 
 

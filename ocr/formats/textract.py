@@ -59,6 +59,7 @@ def _items(content: Any) -> list[_Item]:
     if parts and parts[-1].get("NextToken"):
         raise Unreadable("one part of a response (it has a `NextToken`): join all parts in one list")
     known(items, ("BlockType",), "block")
+    known([item for item in items if item.get("BlockType") in ("LINE", "WORD")], ("Text",), "line")
     return items
 
 

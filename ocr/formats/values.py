@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ohr.contracts import Block, BlockKind
@@ -58,11 +58,11 @@ def json_lines(text: str) -> list[Any]:
     return values
 
 
-def known(items: Sequence[Mapping[str, Any]], keys: Collection[str], what: str) -> None:
+def known(items: Sequence[Mapping[str, Any]], keys: Sequence[str], what: str) -> None:
     """Refuse items of which none has a key that this reader knows: they would read as blank pages."""
     if items and not any(key in item for item in items for key in keys):
         there = named(sorted({key for item in items for key in item}))
-        raise Unreadable(f"of another form: no {what} has {' or '.join(sorted(keys)[:3])}, only {there}")
+        raise Unreadable(f"of another form: no {what} has {' or '.join(keys[:3])}, only {there}")
 
 
 def page_number(value: object, first: int = 0) -> int:

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import isfinite
 from typing import Any
@@ -132,12 +132,10 @@ def in_order(elements: Sequence[Element], places: Mapping[str, float]) -> list[E
     return [elements[place] for place in sorted(range(len(elements)), key=keys.__getitem__)]
 
 
-def refuse_without_text(root: Element, lines: str, holders: Collection[str]) -> None:
+def refuse_without_text(root: Element, lines: str, holder: str, *, has_text: bool) -> None:
     """Refuse a layout of lines that nobody has read: it would be blank pages."""
-    if next(root.iter(lines), None) is not None and not any(
-        next(root.iter(holder), None) is not None for holder in holders
-    ):
-        raise Unreadable(f"a layout without text: no `{lines}` has {' or '.join(f'`{each}`' for each in holders)}")
+    if not has_text and next(root.iter(lines), None) is not None:
+        raise Unreadable(f"a layout without text: no `{lines}` has `{holder}`")
 
 
 def children(element: Element, name: str) -> Iterator[Element]:

@@ -289,6 +289,10 @@ LONG = google(*[{"paragraphs": [layout(0, len(TEXT))]}] * 11)
             "of another form: no part of a page has layout, only text",
         ),
         ("omnidocbench", [{"page_info": {}}], "not OmniDocBench's: a page has no `layout_dets`"),
+        # without text, which would be blank pages
+        ("textract", {"Blocks": [item("PAGE", "p"), item("LINE", "l")]}, "of another form: no line has Text, only"),
+        ("document_ai", google({"paragraphs": [{"layout": {"confidence": 1}}]}), "of another form: no layout has"),
+        ("omnidocbench", [{"layout_dets": [{"category_type": "title"}]}], "of another form: no region has text or"),
     ],
 )
 def test_what_is_not_as_the_service_writes_it_is_refused_with_its_reason(system, content, reason):

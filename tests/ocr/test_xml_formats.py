@@ -314,8 +314,10 @@ def test_pages_of_alto_take_no_time_that_grows_with_their_reading_order():
     ("system", "content", "reason"),
     [
         ("alto", alto("<Page><PrintSpace><TextBlock><TextLine/></TextBlock></PrintSpace></Page>"),
-         "a layout without text: no `TextLine` has `String`"),
-        ("page_xml", page_xml("<TextRegion><TextLine/></TextRegion>"), "a layout without text: no `TextLine` has"),
+         "a layout without text: no `TextLine` has `CONTENT`"),
+        ("alto", alto(alto_page("<TextLine><String WC='1'/></TextLine>")), "a layout without text: no `TextLine` has"),
+        ("page_xml", page_xml("<TextRegion><TextLine/></TextRegion>"), "a layout without text: no `TextLine` has `Uni"),
+        ("page_xml", page_xml(region("a", "<TextLine><TextEquiv conf='1'/></TextLine>")), "a layout without text: no"),
         ("page_xml", page_xml("<TableRegion><TableCell row='x'/></TableRegion>"), "not as expected: a cell of a"),
         ("page_xml", page_xml("<TableRegion><TableCell row='9999' col='0'/></TableRegion>"), "with a table of more"),
         ("alto", alto(alto_page(strings("Salt")))[:-9], r"not readable as XML \(.*: line 1, column"),

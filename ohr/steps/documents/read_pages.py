@@ -178,7 +178,7 @@ def _more(read: Recognition) -> dict[str, Any]:
 def as_stated(words: Sequence[Word]) -> list[tuple[str, float]]:
     """Return words with a confidence in [0, 1] as they are kept: their boxes are not."""
     sure = ((word.text, word.confidence) for word in words)
-    return [(storable(text), round(float(one), 4)) for text, one in sure if one is not None and 0 <= one <= 1]
+    return [(storable(text), round(float(value), 4)) for text, value in sure if value is not None and 0 <= value <= 1]
 
 
 def as_recognition(found: Mapping[str, Any]) -> Recognition:
