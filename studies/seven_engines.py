@@ -4,80 +4,49 @@
     python -m studies.seven_engines opendataloader-bench WORK
 
 The benchmark (MIT; its pages are DP-Bench's, MIT) has a Markdown truth, and no questions. They are written from that
-truth without a model: of each page the sentences and the rows of tables, three and four at most, whose four rarest
-words are in the fewest pages, though in two at least: what is in one alone is mostly a slip of the truth. The query is
-those words in the order of the page, the evidence is the sentence or row. Tables are Markdown on both sides: a notation
-counts for nothing.
+truth without a model (`ohr.benchmarks.known_items`). Tables are Markdown on both sides: a notation counts for nothing.
 """
 
 import argparse
 import json
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from math import log
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
+from ohr.benchmarks.known_items import known_items
 from ohr.contracts import Page
 from ohr.files.ohrbench_json import write_pages
 from ohr.markup.page import Markup, tidy
-from ohr.markup.strip import strip_markup
 from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from ohr.text.sentences import sentence_spans
-from ohr.text.words import words
 
 Values = dict[str, float]
 SPEC = Path(__file__).parents[1] / "pipelines" / "opendataloader-bench.yaml"
-QUERY, SENTENCES, ROWS = 4, 3, 4
-LEAST, MOST = {"text": 8, "table": 4}, 60
-"""Words of a sentence or row: shorter ones have too little to look for, longer ones are more than a passage."""
 DRAWS = 2_000
 SCORES = ("overall", "nid", "teds", "mhs")
 
 
-def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the rows of a page's tables, and the sentences around them, without markup."""
-    rows = [line for line in text.splitlines() if line.startswith("|") and any(map(str.isalnum, line))]
-    yield from (("table", strip_markup(row.replace("|", " "))) for row in rows)
-    around = "\n".join("" if line.startswith("|") else line for line in text.splitlines())
-    yield from (("text", strip_markup(around[start:end])) for start, end in sentence_spans(around))
-
-
 def questions(pages: Mapping[str, str]) -> Iterator[dict[str, object]]:
     """Yield the questions of all pages, in OHRBench's layout."""
-    spread = Counter(word for text in pages.values() for word in set(words(strip_markup(text))))
-
-    def rarest(piece: str) -> list[str]:
-        known = {word for word in words(piece) if len(word) > 2 and word.isalnum() and spread[word] > 1}
-        chosen = sorted(known, key=lambda word: (spread[word], word))[:QUERY]
-        return [word for word in dict.fromkeys(words(piece)) if word in chosen]
-
-    for name, text in pages.items():
-        for source, most in (("text", SENTENCES), ("table", ROWS)):
-            different = dict.fromkeys(piece for kind, piece in pieces(text) if kind == source)
-            fitting = [
-                each for each in different if LEAST[source] <= len(each.split()) <= MOST and len(rarest(each)) == QUERY
-            ]
-            fitting.sort(key=lambda each: sum(log(spread[word]) for word in rarest(each)))
-            for number, piece in enumerate(fitting[:most]):
-                yield {
-                    "doc_name": name,
-                    "ID": f"{name.split('/')[1]}-{source}-{number}",
-                    "questions": " ".join(rarest(piece)),
-                    "answers": piece,
-                    "doc_type": "pages",
-                    "answer_form": "String",
-                    "evidence_source": source,
-                    "evidence_context": piece,
-                    "evidence_page_no": 0,
-                    "task_type": "understanding",
-                }
+    for item in known_items(pages):
+        yield {
+            "doc_name": item.page,
+            "ID": f"{item.page.split('/')[1]}-{item.source}-{item.number}",
+            "questions": item.query,
+            "answers": item.passage,
+            "doc_type": "pages",
+            "answer_form": "String",
+            "evidence_source": item.source,
+            "evidence_context": item.passage,
+            "evidence_page_no": 0,
+            "task_type": "understanding",
+        }
 
 
 def write_set(bench: Path, root: Path) -> dict[str, str]:

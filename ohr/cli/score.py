@@ -1,19 +1,19 @@
 """`ohr score`: what somebody else's OCR results, answers or runs are worth, beside published numbers."""
 
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ohr.cli.data import root_of
 from ohr.cli.display.answer_scores import print_answers, print_leaderboards, print_means
 from ohr.cli.display.console import as_lines, say, say_first, say_json, say_table, say_view, say_views
 from ohr.cli.display.judgment import grouping, say_pairs
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AnswerLayout, AsJson, Clusters, Force, RunsFolder, StoreFolder, Workers
+from ohr.cli.score_options import Domains, Fields, Kind, Root, Rules, benchmark_keys, label_of
+from ohr.cli.score_ranks import ranks
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True, help="Score OCR results, answers or runs made elsewhere.", rich_markup_mode=None
 )
-
-
-class Protocol(StrEnum):
-    """Which rules a benchmark is scored by."""
-
-    CLEAN = "clean"
-    REFERENCE = "reference"
+app.command()(ranks)
 
 
 class AnswerStage(StrEnum):
@@ -38,20 +32,6 @@ class AnswerStage(StrEnum):
     OVERALL = "overall"
 
 
-Kind = Annotated[
-    str | None,
-    typer.Option(
-        "--benchmark", metavar="KIND", help="As `ohr data list` names it; OHRBench in its folders, else mini."
-    ),
-]
-Root = Annotated[Path | None, typer.Option(metavar="DIR", help="The benchmark's folder.")]
-Domains = Annotated[
-    list[str] | None, typer.Option("--domains", metavar="A,B", help="Only these domains; may be repeated.")
-]
-Rules = Annotated[Protocol | None, typer.Option(help="`reference` repeats the published protocol to the digit.")]
-Fields = Annotated[
-    list[str] | None, typer.Option("--set", metavar="K=V", help="Another key of the benchmark, as in languages=[en].")
-]
 Name = Annotated[str | None, typer.Option(metavar="NAME", help="Of the system; by default the folder's or file's.")]
 
 
@@ -83,13 +63,15 @@ def ocr(
 ) -> None:
     """Score a folder of OCR results: its distance from the ground truth, and its effect on retrieval."""
     from ohr.files.ohrbench_json import benchmark_root
-    from ohr.report.leaderboard.ocr_results import as_base, ocr_spec, score_ocr
+    from ohr.report.leaderboard.ocr_results import as_base, has_truth, ocr_spec, score_ocr
+    from ohr.spec.read import make_benchmark
 
     root = root or (benchmark_root(folder) if benchmark is None else None)
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
-    label = _label(benchmark, keys)
+    label = label_of(benchmark, keys)
+    pages_only = not has_truth(make_benchmark(keys, label))
     with as_base(folder, keys, label, format) as base, bars() as progress:
-        spec = ocr_spec(base, keys, name, label, format)
+        spec = ocr_spec({name or base.resolve().name: base}, keys, label, format, pages_only=pages_only)
         found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
     if as_json:
         say_json(found)
@@ -130,7 +112,7 @@ def answers(
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
     found = score_file(
         file,
-        lambda: make_benchmark(keys, _label(benchmark, keys)),
+        lambda: make_benchmark(keys, label_of(benchmark, keys)),
         is_named=any((benchmark, root, domains, protocol, fields)),
         name=name,
         stage=stage.value if stage else None,
@@ -146,57 +128,25 @@ def answers(
         raise typer.Exit(1)
 
 
-def benchmark_keys(
-    kind: str | None,
-    root: Path | None,
-    domains: Sequence[str] | None,
-    protocol: Protocol | None,
-    fields: Sequence[str] | None,
-) -> dict[str, Any]:
-    """Gather a benchmark's keys from the command line; whether it has such keys is its own to say.
-
-    Args:
-        kind: the benchmark; where none is named, OHRBench when `root` is in its layout, else mini.
-
-    Raises:
-        SpecError: a `--set` is not of the form key=value.
-    """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    from ohr.errors import SpecError
-    from ohr.files.ohrbench_json import has_bases
-
-    keys: dict[str, Any] = {"kind": kind or ("ohrbench" if root and has_bases(root) else "mini")}
-    if root is not None:
-        keys["root"] = root_of(root)
-    if domains:
-        keys["domains"] = [name.strip() for listed in domains for name in listed.split(",")]
-    if protocol is not None:
-        keys["protocol"] = protocol.value
-    for field in fields or ():
-        key, sign, value = field.partition("=")
-        if not sign or not key.isidentifier():
-            raise SpecError(f"--set {field}: write it as key=value")
-        try:
-            keys[key] = YAML(typ="safe", pure=True).load(value)
-        except YAMLError:
-            raise SpecError(f"--set {field}: the value is not valid YAML") from None
-    return keys
-
-
-def _label(named: str | None, keys: Mapping[str, Any]) -> str:
-    """Head of messages: who named no benchmark must see which one was taken."""
-    return "ohr score" if named else f"ohr score: no --benchmark is named, so {keys['kind']}"
-
-
 def _print_ocr(score: "OcrScore") -> None:
-    from ohr.report.headlines import METRICS
-    from ohr.report.leaderboard.ocr_results import RATIOS, TRUST
     from ohr.report.views.protocol import short_views
     from ohr.results.run import Run
 
     say(f"{score.name}: {score.setting}")
+    if score.truth:
+        _print_against_truth(score)
+    say_views(short_views(Run(score.run)))
+    print_leaderboards(score.leaderboards)
+    say_first("warnings:", score.warnings)
+    said = f"failed items: {len(score.failures)} (questions that need them score 0)"
+    say_first(said, as_lines(score.failures))
+    say(str(score.run))
+
+
+def _print_against_truth(score: "OcrScore") -> None:
+    from ohr.report.headlines import METRICS
+    from ohr.report.leaderboard.ocr_results import RATIOS, TRUST
+
     say(f"benchmark {score.benchmark}, {counted(score.retrieval[score.truth]['domain']['all'].n, 'question')}")
     names = [score.name, score.truth]
     say_table(
@@ -214,12 +164,6 @@ def _print_ocr(score: "OcrScore") -> None:
         low, high = (100 * score.lost[end] for end in ("low", "high"))
         interval = "" if isnan(low) else f" (95% interval {low:.2f} to {high:.2f}, paired)"
         say(f"lost against {score.truth}: {100 * score.lost['mean']:.2f}{interval}")
-    say_views(short_views(Run(score.run)))
-    print_leaderboards(score.leaderboards)
-    say_first("warnings:", score.warnings)
-    said = f"failed items: {len(score.failures)} (questions that need them score 0)"
-    say_first(said, as_lines(score.failures))
-    say(str(score.run))
 
 
 _DOSES = ("edit_distance", "edit_distance_content", "r_noise", "r_noise_clean", "evidence_loss", "empty_pages")

@@ -282,8 +282,10 @@ class PublishedBenchmark(Benchmark):
         """Return the numbers that others published for this benchmark, to compare with."""
         return ()
 
-    def results(self, folder: Path) -> Mapping[str, Sequence[str]] | None:  # noqa: ARG002 # for those that have one
+    def results(self, folder: Path) -> Mapping[str, Sequence[str | None]] | None:  # noqa: ARG002 # for those that have one
         """Read OCR results that are in the benchmark's own published layout: the texts of pages, by document.
+
+        A page without a result is None.
 
         Returns:
             None where the folder is in another layout.

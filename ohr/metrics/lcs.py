@@ -84,3 +84,11 @@ class Lcs(Metric, kind="lcs"):
         """Return `lcs_of_passages`."""
         found = lcs_of_passages(passages, reference, self.segment_chinese)
         return found if self.wordless is None or not isnan(found) else self.wordless
+
+
+class LcsContent(Lcs, kind="lcs_content"):
+    """`lcs` of both sides without their markup: tables in HTML and in Markdown have the same words."""
+
+    def score_passages(self, passages: Sequence[str], reference: str) -> float:
+        """Return `lcs_of_passages` of what is left of each passage."""
+        return super().score_passages([strip_markup(passage) for passage in passages], strip_markup(reference))

@@ -38,6 +38,8 @@ from ohr.spec.model import Spec
 from ohr.spec.read import make_benchmark, make_spec
 
 TOP_K = 2
+_LONGEST_NAME = 80
+"""Characters of a run's name, which is that of its folder."""
 LAYOUT = "ohrbench"
 """The format of `<domain>/<document>.json`."""
 DOSES = (
@@ -56,12 +58,12 @@ class OcrScore:
     """The effect of a folder of OCR results on retrieval.
 
     Args:
-        truth: name of the knowledge base that is the ground truth.
+        truth: name of the knowledge base that is the ground truth; empty where the benchmark has none.
         doses: numbers of the two knowledge bases themselves, by name.
         ratios: shares of matching blocks with errors, and redundant commands per page, by name (OHRBench, Table S3).
         trust: shares of words, numbers and names that are kept, and of words that are misread or invented, by name.
         metric: the protocol's retrieval score.
-        retrieval: its means, by name.
+        retrieval: its means, by name; none without a ground truth, when pages alone are scored.
         macro: the mean over domains, each with the same weight, by name.
         lost: what the OCR took of the ground truth's score, paired: mean, low, high.
         run: folder of the run, in which every number can be traced to its rows.
@@ -104,68 +106,67 @@ def as_base(
     with TemporaryDirectory() as copy:
         base = Path(copy) / folder.resolve().name
         for document, texts in results.items():
-            pages = [Page(document, index, text) for index, text in enumerate(texts)]
+            pages = [Page(document, index, text) for index, text in enumerate(texts) if text is not None]
             write_pages(base / f"{document}.json", pages)
         yield base
 
 
 def ocr_spec(
-    folder: Path,
+    folders: Mapping[str, Path],
     benchmark: Mapping[str, Any],
-    name: str | None = None,
     label: str = "ohr score",
     format: str = LAYOUT,
+    *,
+    pages_only: bool = False,
 ) -> Spec:
-    """Make the spec that scores a folder: the ground truth and the folder, BM25, top 2, retrieval only.
+    """Make the spec that scores folders: with the ground truth, BM25, top 2, retrieval only.
 
     Args:
+        folders: by the name of the OCR system.
         benchmark: its keys in a spec.
-        name: of the OCR system; the folder's name.
         label: the beginning of messages about the keys.
         format: that of `precomputed`; by default `<domain>/<document>.json`, as every knowledge base of OHRBench.
+        pages_only: score only the text of pages, as where the benchmark has no ground truth.
 
     Raises:
         PluginError: there is no such folder, or nothing in it that could be a page.
         SpecError: the benchmark's keys or the format are wrong.
     """
-    folder = folder.resolve()
-    name = name or folder.name
-    ocr = {"kind": "precomputed", "root": str(folder), "format": format}
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(folders))[:_LONGEST_NAME].strip("-.") or "ocr"
+    results = [
+        {"name": system, "ocr": {"kind": "precomputed", "root": str(folder.resolve()), "format": format}}
+        for system, folder in folders.items()
+    ]
     reference = benchmark.get("protocol") == "reference"
-    spec = make_spec(
-        {
-            "name": f"score-{re.sub(r'[^A-Za-z0-9_.-]+', '-', name).strip('-.') or 'ocr'}",
-            "replicates": 1,
-            "benchmark": dict(benchmark),
-            "knowledge_bases": [
-                # the reference protocol's chunks depend on the knowledge base's name, and `gt` is the published one's
-                {"name": "gt" if name != "gt" else "ground_truth"},
-                {"name": name, "ocr": ocr},
-            ],
-            "chunker": {"kind": "reference"} if reference else {"kind": "tokens", "size": 1024},
-            "retrievers": [{"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}],
-            "evaluate": ["retrieval"],
-            "measure": ["dose", "pages"],
-        },
-        label,
-    )
-    _results(spec).check()
+    # the reference protocol's chunks depend on the knowledge base's name, and `gt` is the published one's
+    truth = {"name": "gt" if "gt" not in folders else "ground_truth"}
+    searched = {
+        "knowledge_bases": [truth, *results],
+        "chunker": {"kind": "reference"} if reference else {"kind": "tokens", "size": 1024},
+        "retrievers": [{"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}],
+        "evaluate": ["retrieval"],
+        "measure": ["dose", "pages"],
+    }
+    only_pages = {"knowledge_bases": results, "evaluate": ["page"]}
+    shared = {"name": f"score-{name}", "replicates": 1, "benchmark": dict(benchmark)}
+    spec = make_spec({**shared, **(only_pages if pages_only else searched)}, label)
+    for recorded in _results(spec):
+        recorded.check()
     return spec
 
 
 def score_ocr(
     spec: Spec, *, store: Path | str, runs: Path, workers: int | None = None, progress: Progress | None = None
 ) -> OcrScore:
-    """Run an `ocr_spec` and read its results; those in the store are reused.
+    """Run an `ocr_spec` of one folder and read its results; those in the store are reused.
 
     Raises:
-        DataError: no file of the folder is a document of the benchmark: it is another benchmark's; or the benchmark
-            has no ground truth.
+        DataError: no file of the folder is a document of the benchmark: it is another benchmark's.
     """
-    _refuse_another_benchmarks(spec)
-    _refuse_without_truth(spec.benchmark)
+    refuse_another_benchmarks(spec)
     finished = run_spec(spec, store=store, runs=runs, workers=workers, progress=progress)
-    truth, own = (base.name for base in spec.knowledge_bases)
+    *truths, own = (base.name for base in spec.knowledge_bases)
+    truth = truths[0] if truths else ""
     metric = spec.benchmark.scoring.retrieval
     run = Run.finished(finished.folder)
     scores = ScoreTable.of(run)
@@ -175,8 +176,9 @@ def score_ocr(
         if place.stage == "retrieval"
     }
     doses = {row["kb"]: {name: row[name] for name in DOSES} for row in run.rows("doses")}
-    setting = f"{spec.retrievers[0].name}, top {TOP_K}, protocol {spec.benchmark.scoring.name}"
-    boards = _placed(spec.benchmark, setting, truth, own, found, doses)
+    search = f"{spec.retrievers[0].name}, top {TOP_K}" if truth else "pages alone"
+    setting = f"{search}, protocol {spec.benchmark.scoring.name}"
+    boards = _placed(spec.benchmark, setting, truth, own, found, doses) if truth else []
     boards += protocol_boards(published_on(spec.benchmark), "page", protocol_rows(run, "page"))
     return OcrScore(
         name=own,
@@ -190,7 +192,7 @@ def score_ocr(
         metric=metric,
         retrieval=found,
         macro={base: macro_over_domains(found[base]) for base in found},
-        lost=_lost(run, own, metric),
+        lost=_lost(run, own, metric) if truth else {},
         leaderboards=fairly_ranked(boards, spec.benchmark, run.manifest["questions"]),
         failures=[*finished.ledger.failures, *finished.ledger.absent],  # a vendor wants to know of both
         warnings=[*run.manifest["warnings"], *_strangers(spec), *hygiene_sentences(run)],
@@ -223,48 +225,61 @@ def _lost(run: Run, own: str, metric: str) -> dict[str, float]:
     return {"mean": row["lost"], "low": row["lost_low"], "high": row["lost_high"]}
 
 
-def _results(spec: Spec) -> RecordedOcr:
-    results = spec.knowledge_bases[1].ocr
-    assert isinstance(results, RecordedOcr)  # by `ocr_spec`
-    return results
+def _results(spec: Spec) -> list[RecordedOcr]:
+    return [base.ocr for base in spec.knowledge_bases if isinstance(base.ocr, RecordedOcr)]
 
 
-def _files(spec: Spec) -> list[str]:
-    results: Any = _results(spec)  # whose fields are those of `precomputed`, which a plugin is
+def _files(results: Any) -> list[str]:  # whose fields are those of `precomputed`, which a plugin is
     if results.format.kind != LAYOUT:
         return sorted(document.name for document in results.documents())
     root = results.root
     return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
 
 
-def _refuse_another_benchmarks(spec: Spec) -> None:
+def refuse_another_benchmarks(spec: Spec) -> None:
+    """Refuse folders of which no file is a document of the benchmark.
+
+    Raises:
+        DataError: there is such a folder.
+    """
     spec.benchmark.check()
-    documents, names = spec.benchmark.documents(), _files(spec)
+    documents = spec.benchmark.documents()
     known = [composed(document.name) for document in documents]
-    # files of another format may lie and be named otherwise than their documents
-    held = (page for document in documents for page in _results(spec).recorded(document) if page.error != ABSENT)
-    if known and not set(map(composed, names)) & set(known) and not any(held):
-        raise DataError(
-            f"no file is a document of benchmark {spec.benchmark.kind} "
-            f"(a file is {names[0]!r}, a document {known[0]!r}): "
-            "name the benchmark with --benchmark and, where it needs one, --root"
-        )
+    for results in _results(spec):
+        names = _files(results)
+        # files of another format may lie and be named otherwise than their documents
+        held = (page for document in documents for page in results.recorded(document) if page.error != ABSENT)
+        if known and not set(map(composed, names)) & set(known) and not any(held):
+            raise DataError(
+                f"no file is a document of benchmark {spec.benchmark.kind} "
+                f"(a file is {names[0]!r}, a document {known[0]!r}): "
+                "name the benchmark with --benchmark and, where it needs one, --root"
+            )
 
 
-def _refuse_without_truth(benchmark: Benchmark) -> None:
-    if not any(any(benchmark.pages(document)) for document in benchmark.documents()):
-        raise DataError(
-            f"benchmark {benchmark.kind} has no ground truth here, which OCR results are scored against: --set one of "
-            f"its keys (`ohr plugins show benchmark {benchmark.kind}`)"
-        )
+def has_truth(benchmark: Benchmark) -> bool:
+    """Report whether a benchmark has a ground truth; one that has none must score pages.
+
+    Raises:
+        DataError: it has neither.
+    """
+    if any(any(benchmark.pages(document)) for document in benchmark.documents()):
+        return True
+    if benchmark.scoring.page:
+        return False
+    raise DataError(
+        f"benchmark {benchmark.kind} has no ground truth here, which OCR results are scored against: --set one of "
+        f"its keys (`ohr plugins show benchmark {benchmark.kind}`)"
+    )
 
 
 def _strangers(spec: Spec) -> list[str]:
     """Name the files that are no document of the benchmark: a misspelt name must not pass in silence."""
-    known, names = {document.name for document in spec.benchmark.documents()}, _files(spec)
-    results: Any = _results(spec)
+    known = {document.name for document in spec.benchmark.documents()}
+    results: Any = _results(spec)[0]
     if results.format.kind != LAYOUT:  # warnings name the documents that are missing
         return []
+    names = _files(results)
     domains = {name.split("/")[0] for name in known}
     strange = [name for name in names if name not in known and name.split("/")[0] in domains]
     others = sum(name.split("/")[0] not in domains for name in names)

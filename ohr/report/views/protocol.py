@@ -19,8 +19,14 @@ def short_views(run: Run) -> list[View]:
     return [*pages(run, grouped=False), *facts(run), *aggregates_by_condition(run)]
 
 
+_PAGES = "Scores of the text of the pages, without any retriever, with 95% intervals over documents."
+
+
 def pages(run: Run, *, grouped: bool = True) -> list[View]:
-    """Return the scores of the text of the pages, over all questions, and with `grouped` over groups of them."""
+    """Return the scores of the text of the pages, over all questions, and with `grouped` over groups of them.
+
+    Metrics with a version, such as `teds@1.5`, have a table for each version.
+    """
     names = run.manifest["protocol"].get("page") or ()
     rows = [row for row in run.once(run.rows("summary", stage="page")) if row["metric"] in names and row["n"]]
     lines: dict[tuple[str, str], dict[str, Any]] = {}
@@ -29,10 +35,16 @@ def pages(run: Run, *, grouped: bool = True) -> list[View]:
             group = ALL if row["group"] == ALL else f"{row['by']}: {row['group']}"
             line = lines.setdefault((row["condition"], group), {"condition": row["condition"], "group": group})
             line |= {"n": line.get("n", row["n"]), row["metric"]: Interval.of(row, is_share=True)}
-    how = "Scores of the text of the pages, without any retriever, with 95% intervals over documents."
     groups = {"group": "questions"} if grouped else {}
-    columns = {"condition": "condition", **groups, **{name: name for name in (*names, "n")}}
-    return [View.of("Pages", how, list(lines.values()), columns)] if lines else []
+    views = []
+    for version in dict.fromkeys(
+        name.partition("@")[2] for name in names if any(name in line for line in lines.values())
+    ):
+        mine = [name for name in names if name.partition("@")[2] == version]
+        columns = {"condition": "condition", **groups, **{name: name for name in (*mine, "n")}}
+        title = f"Pages, version {version}" if version else "Pages"
+        views.append(View.of(title, _PAGES, list(lines.values()), columns))
+    return views
 
 
 def facts(run: Run) -> list[View]:

@@ -74,11 +74,27 @@ def _relative(
     aggregate: Aggregate, values: Mapping[str, Floats], clean: Mapping[str, Floats], questions: Questions
 ) -> Estimate:
     """Divide an aggregate by its value on the clean cell, over the questions that both define; nan where that is 0."""
+    return _within(_of_both(aggregate, values, clean, questions, _ratio), 0.0, inf)
+
+
+def difference(
+    aggregate: Aggregate, first: Mapping[str, Floats], second: Mapping[str, Floats], questions: Questions
+) -> Estimate:
+    """Take an aggregate on one cell from that on another, over the questions that both define.
+
+    Args: as in `aggregated`; `first` and `second` are the scores of the two cells.
+    """
+    return _of_both(aggregate, first, second, questions, lambda each: each[0] - each[1])
+
+
+def _of_both(
+    aggregate: Aggregate, first: Mapping[str, Floats], second: Mapping[str, Floats], questions: Questions, function: Any
+) -> Estimate:
     members = [
-        _members(part.where, questions) & ~np.isnan(values[part.metric]) & ~np.isnan(clean[part.metric])
+        _members(part.where, questions) & ~np.isnan(first[part.metric]) & ~np.isnan(second[part.metric])
         for part in aggregate.parts
     ]
-    return _within(_estimated(aggregate, [values, clean], members, questions, _ratio), 0.0, inf)
+    return _estimated(aggregate, [first, second], members, questions, function)
 
 
 def _is_mean(aggregate: Aggregate) -> bool:

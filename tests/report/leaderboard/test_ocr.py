@@ -6,9 +6,10 @@ import pytest
 from PIL import Image
 
 from ohr.errors import DataError, PluginError, SpecError
-from ohr.report.leaderboard.ocr_results import ocr_spec, score_ocr
+from ohr.report.leaderboard.ocr_results import has_truth, ocr_spec, score_ocr
 from ohr.report.leaderboard.standings import leaderboard
 from ohr.results.tables.read_table import read_rows
+from ohr.spec.read import make_benchmark
 
 pytestmark = pytest.mark.usefixtures("one_process")
 
@@ -19,12 +20,16 @@ def store(tmp_path_factory):
     return tmp_path_factory.mktemp("store")
 
 
+def of(folder, keys, **more):
+    return ocr_spec({folder.name: folder}, keys, **more)
+
+
 @pytest.fixture
 def score(store, tmp_path, keys):
     """Score a folder; the runs are the test's own."""
 
     def run(folder, name=None, **benchmark):
-        spec = ocr_spec(folder, {**keys, **benchmark}, name)
+        spec = ocr_spec({name or folder.name: folder}, {**keys, **benchmark})
         return score_ocr(spec, store=store, runs=tmp_path / "runs", workers=1)
 
     return run
@@ -89,7 +94,7 @@ def test_a_folder_without_results_is_refused(tmp_path, keys, content):
         for name in content:
             (folder / name).write_text("x")
     with pytest.raises(PluginError, match=r"no such folder|holds no <domain>/<document>\.json"):
-        ocr_spec(folder, keys)
+        of(folder, keys)
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".md"])
@@ -99,8 +104,8 @@ def test_a_folder_of_texts_is_scored_by_its_format(tmp_path, keys, texts, suffix
     for name, pages in texts.items():  # all in one folder, as an engine's script writes them
         (folder / f"{name.rpartition('/')[2]}{suffix}").write_text("\f".join(pages), encoding="utf-8")
     with pytest.raises(PluginError, match=r"<document>\.json, but results that `format: markdown` reads$"):
-        ocr_spec(folder, keys)
-    spec = ocr_spec(folder, keys, format="markdown")
+        of(folder, keys)
+    spec = of(folder, keys, format="markdown")
     result = score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
     assert result.doses["ocr"]["edit_distance"] == pytest.approx(0, abs=1e-3)
     assert repr(result.retrieval["ocr"]) == repr(result.retrieval["gt"])
@@ -110,25 +115,24 @@ def test_a_folder_of_texts_is_scored_by_its_format(tmp_path, keys, texts, suffix
 def test_texts_of_another_benchmark_are_refused(tmp_path, keys):
     (tmp_path / "ocr").mkdir()
     (tmp_path / "ocr/sonnet.txt").write_text("Shall I compare thee")
-    spec = ocr_spec(tmp_path / "ocr", keys, format="markdown")
+    spec = of(tmp_path / "ocr", keys, format="markdown")
     with pytest.raises(DataError, match=r"no file is a document of benchmark mini \(a file is 'ocr/sonnet'"):
         score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
 
 
-def test_a_benchmark_without_ground_truth_is_refused_and_the_key_to_set_is_named(base, tmp_path):
+def test_a_benchmark_without_ground_truth_is_refused_and_the_key_to_set_is_named(tmp_path):
     (tmp_path / "docs").mkdir()
     Image.new("RGB", (9, 9)).save(tmp_path / "docs/lease.png")
     (tmp_path / "q.json").write_text('[{"question": "When?", "page": 1, "evidence": "in 1964"}]')
     keys = {"kind": "folder", "root": str(tmp_path / "docs"), "questions": str(tmp_path / "q.json")}
-    spec = ocr_spec(base(tmp_path / "ocr", {"documents/lease": ["in 1964"]}), keys)
     with pytest.raises(DataError, match=r"no ground truth here.*`ohr plugins show benchmark folder`"):
-        score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs")
+        has_truth(make_benchmark(keys, "ohr score"))
 
 
 def test_a_key_that_the_benchmark_does_not_have_is_reported(base, keys, tmp_path, texts):
     folder = base(tmp_path / "ocr", texts)
     with pytest.raises(SpecError, match=r"^ohr score: benchmark\.protocol: unknown key"):
-        ocr_spec(folder, {**keys, "protocol": "reference"})
+        of(folder, {**keys, "protocol": "reference"})
 
 
 def test_a_folder_named_gt_does_not_hide_the_ground_truth(score, base, tmp_path, texts):
@@ -156,7 +160,7 @@ def ohrbench(base, root: Path) -> dict[str, object]:
 
 @pytest.mark.parametrize("protocol", ["clean", "reference"])
 def test_the_row_is_listed_among_the_published_ones(base, tmp_path, protocol):
-    spec = ocr_spec(tmp_path / "retrieval_base/bad", {**ohrbench(base, tmp_path), "protocol": protocol})
+    spec = of(tmp_path / "retrieval_base/bad", {**ohrbench(base, tmp_path), "protocol": protocol})
     found = score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
     sources, domains = found.leaderboards
     assert sources.table.startswith("Results of the repository, github.com/opendatalab/OHR-Bench, commit 1f421eb")
@@ -190,7 +194,7 @@ def real_data() -> Path:
 @pytest.mark.acceptance
 def test_mineru_on_the_real_data_scores_what_the_published_code_gives(tmp_path, real_data):
     benchmark = {"kind": "ohrbench", "root": str(real_data), "domains": ["manual"], "protocol": "reference"}
-    spec = ocr_spec(real_data / "retrieval_base/MinerU", benchmark)
+    spec = of(real_data / "retrieval_base/MinerU", benchmark)
     found = score_ocr(spec, store=tmp_path / "store", runs=tmp_path / "runs", workers=1)
     assert round(100 * found.macro["MinerU"], 2) == 76.76
     assert round(100 * found.macro["gt"], 2) == 89.78

@@ -1,0 +1,167 @@
+"""InduOCRBench's files: `RAG_eval/QA_pairs.jsonl`, and the truth in `RAG_eval/doc_md` or `ocr_data/md`."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ohr.contracts import Document, Question
+from ohr.errors import DataError
+from ohr.files.changes import State, state_of
+from ohr.files.json_input import read_records, text_of
+from ohr.files.ohrbench_json import set_names
+from ohr.messages.wording import counted, named
+from ohr.parse_scores.omnidocbench import VERSIONS, score_markdown
+from ohr.registry import choices
+from ohr.text.chinese import HAN
+
+from ..copies import Copy
+from ..omnidocbench.metrics import PAGE, TABLE
+
+QUESTIONS = Path("RAG_eval") / "QA_pairs.jsonl"
+TRUTHS = (Path("RAG_eval") / "doc_md", Path("ocr_data") / "md")
+"""Folders of the truth; the first that is there counts, as the questions name it."""
+_FIELDS = ("doc_type", "filename", "question", "answer", "evidence")
+_CHINESE = 0.1
+"""Share of Chinese characters from which a document is Chinese; tables of numbers have few letters of any script."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeDocuments(Copy):
+    """The content of a copy.
+
+    Args:
+        texts: the truth, by document.
+        files: name of the truth's file without its ending, of each document.
+    """
+
+    texts: Mapping[str, str]
+    files: Mapping[str, str]
+
+
+def load(root: Path, types: tuple[str, ...] | None) -> WholeDocuments:
+    """Read a copy; what is read is kept until its files change.
+
+    Raises:
+        DataError: there is no truth, a question cannot be used, or no document is of one of the types.
+    """
+    folder = next((root / path for path in TRUTHS if (root / path).is_dir()), None)
+    if folder is None:
+        raise DataError(
+            f"{root}: holds none of the folders of the truth, {' and '.join(map(str, TRUTHS))}: unpack them"
+        )
+    return _read(root, state_of(root / QUESTIONS, *sorted(folder.rglob("*.md"))), types)
+
+
+@lru_cache(maxsize=4)
+def _read(root: Path, state: State, types: tuple[str, ...] | None) -> WholeDocuments:
+    texts = {Path(name).stem: _text(Path(name)) for name, *_ in state[1:]}
+    asked = list(_asked(root / QUESTIONS))
+    kinds = {Path(entry["filename"]).stem: entry["doc_type"] for _, entry in asked}
+    kinds = {stem: kinds.get(stem) or stem.rstrip("0123456789").rstrip("_-") or "documents" for stem in texts}
+    if absent := sorted(set(types or ()) - set(kinds.values())):
+        raise DataError(
+            f"{root}: no document is of the type {absent[0]!r}. {choices(absent[0], sorted(set(kinds.values())))}"
+        )
+    kept = {stem: kind for stem, kind in kinds.items() if types is None or kind in types}
+    names = dict(zip(kept, set_names(f"{kind}/{stem}" for stem, kind in kept.items()).values(), strict=True))
+    questions, places, lost = list[Question](), dict[str, str](), list[str]()
+    for stem, name in names.items():
+        for question in _of_document(name, texts[stem]):
+            questions.append(question)
+            places[question.id] = f"{root}: {stem}.md"
+    for number, (where, entry) in enumerate(asked, start=1):
+        stem = Path(entry["filename"]).stem
+        if stem in names:
+            questions.append(_question(f"qa-{number}", names[stem], entry))
+            places[f"qa-{number}"] = where
+        elif stem not in texts:
+            lost.append(where)
+    return WholeDocuments(
+        documents=tuple(Document(name, name.split("/")[0], _language(texts[stem]), 1) for stem, name in names.items()),
+        questions=tuple(questions),
+        places=places,
+        notes=tuple(
+            [f"{counted(len(lost), 'question')} of documents without a truth, left out: {named(lost)}"] if lost else []
+        ),
+        texts={name: texts[stem] for stem, name in names.items()},
+        files={name: stem for stem, name in names.items()},
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+
+
+def _asked(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the questions with their places; none where the copy has no file of them."""
+    for where, record in read_records(path) if path.exists() else ():
+        entry = {field: text_of(record.get(field)).strip() for field in (*_FIELDS, "question_category")}
+        if blank := [field for field in _FIELDS if not entry[field]]:
+            raise DataError(f"{where}: has no `{blank[0]}`")
+        yield where, entry
+
+
+def _of_document(name: str, text: str) -> Iterator[Question]:
+    """Yield what stands for a document and for its tables, which no retriever or generator gets."""
+    tables = score_markdown(text, text, VERSIONS[-1]).tables
+    stands_for = [
+        (name, PAGE, ""),
+        *((f"{name}-table-{number}", TABLE, str(number)) for number, _ in enumerate(tables)),
+    ]
+    for id, kind, answer in stands_for:
+        yield Question(
+            id=id,
+            text=f"the {kind} itself",
+            answers=(answer,),
+            document=name,
+            pages=(0,),
+            evidence=(),
+            evidence_source="table" if kind == TABLE else "text",
+            domain=name.split("/")[0],
+            task_type=kind,
+            asked=False,
+        )
+
+
+def _question(id: str, document: str, entry: Mapping[str, Any]) -> Question:
+    evidence = entry["evidence"]
+    return Question(
+        id=id,
+        text=entry["question"],
+        answers=(entry["answer"],),
+        document=document,
+        pages=(0,),
+        evidence=(evidence,),
+        evidence_source="table" if "<table" in evidence or evidence.startswith("|") else "text",
+        domain=document.split("/")[0],
+        groups=(("category", entry["question_category"]),) if entry["question_category"] else (),
+    )
+
+
+def _language(text: str) -> str:
+    return "zh" if len(re.findall(f"[{HAN}]", text)) > _CHINESE * len(text) else "en"
+
+
+def read_results(folder: Path, copy: WholeDocuments) -> Mapping[str, Sequence[str]] | None:
+    """Return the text of each document that has a Markdown file of its name; None where the folder holds none.
+
+    Raises:
+        DataError: no file is of a document of this copy.
+    """
+    files = {path.stem: path for path in sorted(folder.rglob("*.md"))}
+    if not files:
+        return None
+    texts = {name: [_text(files[stem]) or "\n"] for name, stem in copy.files.items() if stem in files}
+    if not texts:
+        raise DataError(
+            f"{folder}: none of its {counted(len(files), 'file')} is of a document of this copy: {named(list(files))}"
+        )
+    return texts

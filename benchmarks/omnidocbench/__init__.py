@@ -1,0 +1,182 @@
+"""OmniDocBench (Ouyang et al., CVPR 2025, arXiv:2412.07626) by its layout: annotated pages, scored block by block."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr.contracts import Aggregate, Document, Image, OcrFormat, Page, Published, Question, ScoringProtocol
+from ohr.errors import DataError
+from ohr.files import hub
+from ohr.files.digests import input_digest
+from ohr.files.images import read_image
+from ohr.keys import key
+from ohr.markup.page import Markup, page_text
+from ohr.messages.wording import counted, named
+from ohr.parse_scores.omnidocbench import VERSIONS, Version, score_page
+from ohr.registry import Registry
+
+from ..copies import Copy, CopyBenchmark
+from ..known_items import known_items
+from ..published import published_numbers
+from . import protocol
+from .annotations import AnnotatedPage, Annotations, image_files, read_annotations
+from .metrics import PAGE, TABLE
+from .protocol import Conversion
+from .results import read_results
+
+REPOSITORY = "opendatalab/OmniDocBench"
+SAMPLE = Path(__file__).parent / "sample"
+
+
+class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
+    """Any set of pages in OmniDocBench's form: also Real5, MDPBench, and PureDocBench with its tracks of images.
+
+    A page is a document of one index. It has a question of its own, which is scored by blocks, one for each table, and
+    queries for passages of the truth, which retrieval looks for. Nothing here has an answer for a generator.
+    """
+
+    packages: ClassVar[tuple[str, ...]] = ("rapidfuzz", "scipy", "pylatexenc", "beautifulsoup4", "lxml")
+    root: Annotated[
+        Path | Literal["sample"],
+        Field(description="JSON list of pages, its folder, or PureDocBench's; `sample`, which is shipped."),
+    ]
+    images: Annotated[Path | None, Field(description="Folder of the page images, of several tracks; below `root`.")] = (
+        None
+    )
+    versions: Annotated[
+        tuple[Version, ...], Field(min_length=1, description="Versions of the published code that score the pages.")
+    ] = VERSIONS
+    conversions: Annotated[
+        tuple[Conversion, ...],
+        Field(description="TEDS also `raw`, without normalization, and `html`, where Markdown is no table."),
+    ] = ()
+    queries: Annotated[bool, Field(description="Ask for passages of the truth, for retrieval; no question else.")] = (
+        True
+    )
+
+    @property
+    def scoring(self) -> ScoringProtocol:
+        """Scores of pages by version; one index over all pages."""
+        return protocol.scoring(self.versions, self.conversions, "layout", "omnidocbench")
+
+    def pages(self, document: Document) -> Sequence[Page]:
+        """Return the page's blocks in Markdown, in reading order."""
+        return [Page(document.name, 0, _text(self._page(document)))]
+
+    def page_image(self, document: Document, index: int) -> Image:
+        """Read the page's image."""
+        if index:
+            raise DataError(f"{document.name}: no page {index}: a document is one page")
+        return read_image(image_files(self._images).of(self._page(document)))
+
+    def fingerprint(self, document: Document, *, images: bool) -> str:
+        """Hash the page's image, or its annotations; an image that is missing counts by the document's name."""
+        page = self._page(document)
+        if not images:
+            return key("truth", document.name, page.truth)
+        try:
+            return key("images", document.name, input_digest(image_files(self._images).of(page)))
+        except DataError:
+            return key("images", document.name, None)
+
+    def results(self, folder: Path) -> Mapping[str, Sequence[str]] | None:
+        """Read predictions in the published layout, `<image without ending>.md`; a page without one is absent.
+
+        Raises:
+            DataError: no file is of a page of this copy, or two are of one page.
+        """
+        return read_results(folder, self._annotations())
+
+    def aggregates(self) -> Sequence[Aggregate]:
+        """Return the means of each version."""
+        return tuple(protocol.aggregates(self.versions, self.conversions))
+
+    @classmethod
+    def fetch(cls, folder: Path, revision: str | None = None, name: str = "") -> Sequence[str]:  # noqa: ARG003 # one data set
+        """Download the data set from the hub."""
+        files = hub.fetch(REPOSITORY, folder, revision)
+        return [files.line, f"root: {folder / 'OmniDocBench.json'}"]
+
+    def published(self) -> Sequence[Published]:
+        """Return the table of the repository, of the version that it names."""
+        return published_numbers(__package__, _about)
+
+    def _annotations(self) -> Annotations:
+        return read_annotations(SAMPLE if self.root == "sample" else Path(self.root))
+
+    @property
+    def _images(self) -> Path:
+        root = SAMPLE if self.root == "sample" else Path(self.root)
+        return self.images or (root.parent if root.is_file() else root)
+
+    def _page(self, document: Document) -> AnnotatedPage:
+        page = self._annotations().pages.get(document.name)
+        if page is None:
+            raise DataError(f"{self.root}: there is no page {document.name}")
+        return page
+
+    def _copy(self) -> Copy:
+        annotations = self._annotations()
+        pages = annotations.pages.values()
+        questions = list(self._questions(annotations.pages))
+        return Copy(
+            documents=tuple(Document(p.name, p.name.split("/")[0], p.language, 1) for p in pages),
+            questions=tuple(questions),
+            places={question.id: annotations.pages[question.document].where for question in questions},
+            notes=tuple(_notes(annotations)),
+        )
+
+    def _questions(self, pages: Mapping[str, AnnotatedPage]) -> Iterator[Question]:
+        for page in pages.values():
+            yield _of_page(page, page.name, PAGE, page.truth)
+            for number, _ in enumerate(score_page(page.record, "", self.versions[0]).tables):
+                yield _of_page(page, f"{page.name}-table-{number}", TABLE, str(number))
+        texts = {page.name: _text(page) for page in pages.values()} if self.queries else {}
+        for item in known_items(texts):
+            page = pages[item.page]
+            yield Question(
+                id=f"{item.page}-{item.source}-{item.number}",
+                text=item.query,
+                answers=(item.passage,),
+                document=item.page,
+                pages=(0,),
+                evidence=(item.passage,),
+                evidence_source=item.source,
+                domain=page.name.split("/")[0],
+                groups=tuple(page.attributes.items()),
+            )
+
+
+def _of_page(page: AnnotatedPage, id: str, stands_for: str, truth: str) -> Question:
+    return Question(
+        id=id,
+        text=f"the {stands_for} itself",
+        answers=(truth,),
+        document=page.name,
+        pages=(0,),
+        evidence=(),
+        evidence_source="table" if stands_for == TABLE else "text",
+        domain=page.name.split("/")[0],
+        task_type=stands_for,
+        groups=tuple(page.attributes.items()),
+        asked=False,
+    )
+
+
+def _text(page: AnnotatedPage) -> str:
+    reader = Registry().load("ocr_format", "omnidocbench")()
+    assert isinstance(reader, OcrFormat)  # by the registry
+    return page_text(tuple(reader.pages([page.record])[0]), Markup())
+
+
+def _notes(annotations: Annotations) -> Iterator[str]:
+    if annotations.unknown:
+        listed = [f"{category} ({times})" for category, times in sorted(annotations.unknown.items())]
+        blocks = counted(sum(annotations.unknown.values()), "block")
+        yield f"{blocks} of categories that no version scores: {named(listed)}"
+
+
+def _about(table: Mapping[str, str], row: Mapping[str, str], column: str) -> Mapping[str, object]:  # noqa: ARG001
+    return {"stage": "page", "metric": f"{column}@{table['version']}"}

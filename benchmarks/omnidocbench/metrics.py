@@ -1,0 +1,93 @@
+"""What is scored of a parsed page: its parts by OmniDocBench's definitions, each with the version that defines it."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from math import nan
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from ohr.contracts import PageMetric, Question
+from ohr.files.json_input import parse_json
+from ohr.parse_scores.omnidocbench import PageScores, Version, score_markdown, score_page
+
+PAGE, TABLE = "page", "table"
+"""`task_type` of the question that stands for a page, and of those that stand for its tables."""
+
+_PIPES = re.compile(r"^[^\S\n]*\|.*\|[^\S\n]*$", re.MULTILINE)
+"""A row of a table in Markdown."""
+Part = Literal["text", "formula", "table", "order"]
+
+
+class ParsedPage(PageMetric, kind="omnidocbench_page"):
+    """How near a part of a page is to the truth's, by blocks as OmniDocBench matches them: 1 - edit distance."""
+
+    packages: ClassVar[tuple[str, ...]] = ("rapidfuzz", "scipy", "pylatexenc", "beautifulsoup4", "lxml")
+    part: Annotated[Part, Field(description="Text, display formulas, HTML of tables, or reading order.")]
+    scorer: Annotated[Version, Field(description="Version of OmniDocBench's code, whose matching is repeated.")]
+    truth: Annotated[
+        Literal["layout", "markdown"], Field(description="Form of the truth: annotated blocks, or Markdown.")
+    ] = "layout"
+
+    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
+        """Return the score of the page for its own question; nan for others, and where the truth has no such part."""
+        scores = _scored(self.truth, questions, text, truth, self.scorer)
+        part = getattr(scores, self.part) if scores else None
+        score = nan if part is None else 1 - part.distance
+        return [score if question.task_type == PAGE else nan for question in questions]
+
+
+class ParsedTable(PageMetric, kind="omnidocbench_table"):
+    """TEDS of the table that was matched with each of the truth's; a table of the truth without one scores 0.
+
+    TEDS may be negative, which no score is: `sign` takes one side, and the mean of `positive` less that of `negative`
+    is the published mean.
+    """
+
+    packages: ClassVar[tuple[str, ...]] = ParsedPage.packages
+    measure: Annotated[
+        Literal["teds", "teds_s", "teds_raw"],
+        Field(description="`teds`; `teds_s` of the structure alone; `teds_raw` without normalization."),
+    ] = "teds"
+    scorer: Annotated[Version, Field(description="Version of OmniDocBench's code, whose matching is repeated.")]
+    truth: Annotated[
+        Literal["layout", "markdown"], Field(description="Form of the truth: annotated blocks, or Markdown.")
+    ] = "layout"
+    notation: Annotated[
+        Literal["any", "html"],
+        Field(description="`any` converts tables in Markdown, as published; with `html` they are no tables."),
+    ] = "any"
+    sign: Annotated[Literal["positive", "negative"], Field(description="Side of zero; the other counts 0.")] = (
+        "positive"
+    )
+
+    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
+        """Return one score for each question that stands for a table; nan for others."""
+        read = _PIPES.sub("", text) if self.notation == "html" else text
+        scores = _scored(self.truth, questions, read, truth, self.scorer)
+        values = [getattr(table, self.measure) for table in scores.tables] if scores else []
+        signed = [max(0.0, value if self.sign == "positive" else -value) for value in values]
+        scored = dict(enumerate(signed))  # a table of the truth that nothing was matched with may be missing
+        return [
+            scored.get(int(question.answers[0]), 0.0) if question.task_type == TABLE else nan for question in questions
+        ]
+
+
+def _scored(
+    form: Literal["layout", "markdown"], questions: Sequence[Question], text: str, truth: str, version: Version
+) -> PageScores | None:
+    own = next((question for question in questions if question.task_type == PAGE), None)
+    if own is None:
+        return None
+    return _by_layout(own.answers[0], text, version) if form == "layout" else _by_markdown(truth, text, version)
+
+
+@lru_cache(maxsize=4)  # metrics score a page one after the other
+def _by_layout(record: str, text: str, version: Version) -> PageScores:
+    return score_page(parse_json(record.encode()), text, version)
+
+
+@lru_cache(maxsize=4)
+def _by_markdown(truth: str, text: str, version: Version) -> PageScores:
+    return score_markdown(truth, text, version)

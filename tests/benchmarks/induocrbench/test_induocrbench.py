@@ -1,0 +1,70 @@
+"""Documents whose truth is whole: which files are read, and how results are scored."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ohr.benchmarks.induocrbench import SAMPLE, InduOcrBench
+from ohr.errors import DataError
+
+from ..whole_runs import aggregates, scored
+
+QUESTIONS = "RAG_eval/QA_pairs.jsonl"
+
+
+@pytest.fixture
+def copy(tmp_path):
+    shutil.copytree(SAMPLE, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def test_a_document_is_a_page_with_its_tables_and_questions():
+    benchmark = InduOcrBench(root="sample")
+    assert [document.name.split("/")[0] for document in benchmark.documents()] == [
+        "complex_table",
+        "multi_column",
+        "normal",
+        "normal",
+    ]
+    asked = [question for question in benchmark.questions() if question.asked]
+    assert (len(asked), len(benchmark.questions())) == (5, 5 + 4 + 2)
+    assert dict(asked[0].groups) == {"category": "table"}
+    with pytest.raises(DataError, match="the truth is of whole documents"):
+        benchmark.page_image(benchmark.documents()[0], 0)
+
+
+def test_types_are_kept_and_unknown_ones_refused():
+    assert len(InduOcrBench(root="sample", types=["normal"]).documents()) == 2
+    with pytest.raises(DataError, match=r"no document is of the type 'Normal'. Choose one of: complex_table"):
+        InduOcrBench(root="sample", types=["Normal"]).documents()
+
+
+def test_questions_without_a_field_or_a_document(copy):
+    lines = (copy / QUESTIONS).read_text("utf-8").splitlines()
+    strange = {**json.loads(lines[0]), "filename": "absent_1.md"}
+    (copy / QUESTIONS).write_text("\n".join([*lines, json.dumps(strange)]), encoding="utf-8")
+    (note,) = InduOcrBench(root=copy).notes()
+    assert note.startswith("1 question of documents without a truth, left out") and note.endswith(":6")
+    (copy / QUESTIONS).write_text(json.dumps({**strange, "answer": None}), encoding="utf-8")
+    with pytest.raises(DataError, match=r"QA_pairs.jsonl:1: has no `answer`"):
+        InduOcrBench(root=copy).documents()
+    (copy / QUESTIONS).unlink()
+    assert not any(question.asked for question in InduOcrBench(root=copy).questions())
+    shutil.rmtree(copy / "RAG_eval")
+    with pytest.raises(DataError, match="holds none of the folders of the truth"):
+        InduOcrBench(root=copy).documents()
+
+
+@pytest.mark.usefixtures("one_process")
+def test_results_are_scored_and_searched(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, report = scored("ocr", SAMPLE / "results/hasty", "induocrbench")
+    assert (status, report["retrieval"]["gt"]["domain"]["all"]["n"]) == (0, 5)
+    numbers = aggregates(Path(report["run"]), condition="hasty", stage="page")
+    assert 0 < numbers["text_edit@1.5"] < 0.2
+    assert 0.5 < numbers["teds@1.5"] < 1
+    with pytest.raises(DataError, match="none of its 1 file is of a document of this copy: strange"):
+        (tmp_path / "strange.md").write_text("read")
+        InduOcrBench(root="sample").results(tmp_path)

@@ -1,0 +1,74 @@
+"""Whole runs on the sample: readings of two systems, by version, beside the loss of retrieval; ranks."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ohr.benchmarks.omnidocbench import SAMPLE
+from ohr.cli.app import app
+
+from ..whole_runs import aggregates, scored, values
+
+pytestmark = pytest.mark.usefixtures("one_process")
+CAREFUL, HASTY = SAMPLE / "results/careful", SAMPLE / "results/hasty"
+
+
+def test_a_reading_is_scored_by_version_and_searched(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, report = scored("ocr", CAREFUL, "omnidocbench")
+    assert (status, report["truth"], report["metric"]) == (0, "gt", "lcs_content")
+    numbers = aggregates(Path(report["run"]), condition="careful", stage="page")
+    assert {name.split("@")[1] for name in numbers} == {"1.0", "1.5"}
+    assert numbers["teds@1.5"] == numbers["teds@1.0"] == 1
+    assert 0 < numbers["text_edit@1.5"] < 0.01  # one digit of four pages
+    assert numbers["overall_without_cdm@1.5"] == pytest.approx(1 - numbers["text_edit@1.5"] / 2)
+    clean = aggregates(Path(report["run"]), condition="gt", stage="page")
+    assert (clean["text_edit@1.5"], clean["order_edit@1.5"], clean["teds_s@1.5"]) == (0, 0, 1)
+
+
+def test_a_page_without_a_result_is_read_wrong(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(CAREFUL, tmp_path / "partial")
+    (tmp_path / "partial/harbor_dues_3.md").unlink()
+    status, report = scored("ocr", tmp_path / "partial", "omnidocbench")
+    assert status == 1
+    kept = values(Path(report["run"]), condition="partial", stage="page", metric="text@1.5")
+    assert kept["financial_report/harbor_dues_3"] == 0 < kept["book/pilot_rules_5"]
+    tables = values(Path(report["run"]), condition="partial", stage="page", metric="teds@1.5")
+    assert [tables[name] for name in ("financial_report/harbor_dues_3-table-0", "book/pilot_rules_5-table-0")] == [0, 1]
+
+
+def test_ranks_change_with_the_conversion(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(CAREFUL, tmp_path / "html")
+    table = tmp_path / "html/pilot_rules_5.md"
+    table.write_text(
+        table.read_text("utf-8").replace("<tr><td>up to 60 m</td>", "<tr><td>up to</td>"), encoding="utf-8"
+    )
+    words = ["score", "ranks", f"pipes={HASTY}", "html", "--benchmark", "omnidocbench", "--set", "root=sample"]
+    done = CliRunner().invoke(app, [*words, "--set", "conversions=[html]", "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    ranks = {(each["number"], each["version"]): each["ranks"] for each in found["ranked"]}
+    assert ranks["text_edit", "1.5"] == {"html": 1, "pipes": 2}
+    assert ranks["teds", "1.5-html"] == {"html": 1, "pipes": 2}
+    assert ranks["teds", "1.5"] == {"html": 2, "pipes": 1}
+    (html,) = [each for each in found["survival"] if each["versions"] == ["1.5", "1.5-html"]]
+    assert (html["tau"], html["swapped"]) == (-1, [["pipes", "html"]])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([str(HASTY)], "name two folders or more, each with its own name (got hasty)"),
+        ([str(HASTY), f"hasty={CAREFUL}"], "each with its own name (got hasty, hasty)"),
+        ([str(HASTY), "absent"], "absent"),
+    ],
+)
+def test_ranks_of_fewer_than_two_systems_are_refused(tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["score", "ranks", *words, "--benchmark", "omnidocbench", "--set", "root=sample"])
+    assert (done.exit_code, message in done.stderr) == (2, True), done.output
