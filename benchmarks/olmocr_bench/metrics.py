@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ohr.contracts import PageMetric, Question
-from ohr.parse_scores.olmocr import Test, read_test, run
+from ohr.parse_scores.olmocr import PageTest, read_test, run
 
 
 class OlmOcrTest(PageMetric, kind="olmocr_test"):
@@ -17,5 +17,5 @@ class OlmOcrTest(PageMetric, kind="olmocr_test"):
 
 
 @lru_cache(maxsize=1024)
-def _test(record: str) -> Test:
+def _test(record: str) -> PageTest:
     return read_test(json.loads(record))

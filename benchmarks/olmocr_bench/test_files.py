@@ -58,9 +58,10 @@ def _read(root: Path, state: State) -> Tests:
                 test = read_test(record)
             except ValueError as error:
                 raise DataError(f"{where}: {error}") from None
-            if test.id in entries:
-                raise DataError(f"{where}: the test {test.id} is that of {entries[test.id][1]}, too")
-            entries[test.id] = path.stem, where, record
+            name = f"{path.stem}/{test.id}" if entries.get(test.id, (path.stem,))[0] != path.stem else test.id
+            if name in entries:
+                raise DataError(f"{where}: the test {test.id} is that of {entries[name][1]}, too")
+            entries[name] = path.stem, where, record
     for name, record in _added([record for _, _, record in entries.values()]):
         entries[name] = BASELINE, f"{root}: added, as published, for {record['pdf']}", record
     by_pdf: dict[str, list[str]] = defaultdict(list)
@@ -122,7 +123,7 @@ def _notes(root: Path, by_pdf: Mapping[str, Sequence[str]], entries: Any) -> Ite
     kinds = Counter(record["type"] for _, _, record in entries)
     if kinds["math"]:
         tests = counted(kinds["math"], "math test")
-        yield f"{tests} compare normalized LaTeX: the published code draws formulas, and its scores differ"
+        yield f"{tests}: normalized LaTeX is compared, where the published code draws the formulas: its scores differ"
 
 
 def read_results(folder: Path, tests: Tests, repeat: int) -> Mapping[str, Sequence[str | None]] | None:

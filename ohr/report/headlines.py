@@ -55,9 +55,12 @@ def headline(run: Run) -> list[str]:
 
 def lacking(run: Run) -> tuple[str, str]:
     """Return what a run without losses lacks, and what helps: clean text, another condition, or questions."""
-    types = {row["noise_type"] for row in run.rows("summary", ["stage", "noise_type"]) if row["stage"] in STAGES}
+    cells = [(row["stage"], row["noise_type"]) for row in run.rows("summary", ["stage", "noise_type"])]
+    types = {noise_type for stage, noise_type in cells if stage in STAGES}
     if not types:
-        return "it scores the text of the pages, and asks no question", "Add `retrieval` to `evaluate`."
+        has_truth = ("page", "none") in cells
+        helps = "Add `retrieval` to `evaluate`." if has_truth else "Compare the scores of pages: `ohr show --details`."
+        return "it scores the text of the pages, and asks no question", helps
     if types == {"none"}:
         helps = "Add a condition with noise, or one that an OCR engine reads: `ohr plugins` lists them."
         return "it has no condition but the clean text", helps
