@@ -20,6 +20,7 @@ SHARED = (
     "isolated",
     "messages",
     "moved",
+    "parse_scores",
     "processes",
     "registry",
     "sources",

@@ -1,0 +1,1 @@
+"""Scores of parsed pages by published definitions."""
