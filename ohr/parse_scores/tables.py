@@ -16,13 +16,13 @@ from .teds import teds
 
 Version = Literal["1.0", "1.5"]
 
-_TABLE = re.compile(r"<table\b[^>]*>(.*)</table>", re.DOTALL | re.IGNORECASE)
+_TABLE = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
+_TABLE_END = re.compile("</table>", re.IGNORECASE)
 _ATTRIBUTES = [re.compile(f' {name}=".*?"') for name in ("style", "height", "width", "align", "class")]
 _BODY = re.compile("</?tbody>")
 _INLINE_TAGS = re.compile("</?(?:sup|sub|span|div|p)>")
 _SPACE = re.compile(r"\s+")
 _COLUMNS = re.compile("<colgroup>.*?</colgroup>")
-_PIPE_ROW = re.compile(r"\|\s*.*?\s*\|\n", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PLAIN_TABLE = re.compile("<table>.*?</table>", re.DOTALL)
 _SECTION = re.compile("</?t(?:able|head|body)>")
@@ -50,7 +50,7 @@ def normalized_html(html: str, version: Version) -> str:
     if "<table" not in html.replace(" ", ""):
         return ""
     text = unicodedata.normalize("NFKC", unescape(_without_headings(html)).replace("\n", "")).strip()
-    text = "".join(_TABLE.findall(text))
+    text = _between_first_and_last_tag(text)
     for pattern in (*_ATTRIBUTES, _BODY):
         text = pattern.sub("", text)
     text = '<html><body><table border="1" >' + _SPACE.sub(" ", text) + "</table></body></html>"
@@ -67,7 +67,7 @@ def markdown_tables_to_html(page: str, version: Version) -> str:
         ValueError: For another version.
     """
     _check(version)
-    text = _PIPE_ROW.sub(lambda row: _table_of_row(row[0]), page.replace("\r", "") + "\n")
+    text = "".join(_with_tables_of_rows(page.replace("\r", "") + "\n"))
     lines = "\n".join(_merged(text.split("\n")))
     return lines.replace("<table>", '<table border="1" >').replace("<td>", '<td colspan="1" rowspan="1">')
 
@@ -121,6 +121,22 @@ def _without_headings(html: str) -> str:
     return str(soup)
 
 
+def _between_first_and_last_tag(text: str) -> str:
+    ends = [end.start() for end in _TABLE_END.finditer(text)]
+    starts = (start.end() for start in _TABLE.finditer(text) if ends and start.end() <= ends[-1])
+    return next((text[start : ends[-1]] for start in starts), "")
+
+
+def _with_tables_of_rows(text: str) -> Iterator[str]:
+    """Cut a page into rows, each from a pipe to the next one that ends a line, and what is between them."""
+    done = 0
+    while (start := text.find("|", done)) >= 0 and (end := text.find("|\n", start + 1)) >= 0:
+        yield text[done:start]
+        yield _table_of_row(text[start : end + 2])
+        done = end + 2
+    yield text[done:]
+
+
 def _table_of_row(markdown: str) -> str:
     """Write what is between a pipe and the next one that ends a line as a table, one tag or cell a line."""
     heading, *others = [line.strip().split("|")[1:-1] for line in markdown.strip().split("\n")]
@@ -134,20 +150,21 @@ def _row(cells: Sequence[str], tag: str) -> str:
 
 def _merged(lines: Sequence[str]) -> Iterator[str]:
     """Yield lines, those of neighboring tables merged into one table; each is looked at when the next one is known."""
-    block: str | None = None
+    block: list[str] | None = None
     for line, following in pairwise(["", *lines]):
         if "<table>" in following:
-            block = (block or "") + line
+            block = block or []
+            block.append(line)
         elif block is None:
             yield line
         else:
             if not (":" in line or "---" in line or "</thead>" in line):
-                block += f"\n{line}"
+                block += ["\n", line]
             if "</table>" in line:
-                yield _joined(block)
+                yield _joined("".join(block))
                 block = None
     if last := lines[-1]:
-        yield last if block is None and "</table>" not in last else _joined(f"{block or ''}\n{last}")
+        yield last if block is None and "</table>" not in last else _joined("".join([*(block or ()), "\n", last]))
 
 
 def _joined(block: str) -> str:

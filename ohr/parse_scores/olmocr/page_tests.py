@@ -225,8 +225,8 @@ class FootnoteTest(PageTest):
 
     def _near(self, text: str, part: str, side: Literal[-1, 1]) -> bool:
         expected = _bare(text)
-        length = min(len(part), 2 * len(expected))
-        nearest = part[-length:] if side < 0 else part[:length]
+        length = min(len(part), 2 * len(expected)) or None  # a text without letters is looked for in all of it
+        nearest = part if length is None else part[-length:] if side < 0 else part[:length]
         return bool(part) and fuzz.partial_ratio(expected, nearest) / 100.0 >= self.least_similarity(text)
 
 

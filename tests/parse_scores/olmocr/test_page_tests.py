@@ -89,6 +89,7 @@ CASES = [
     case("footnote", False, page="[^1]: a note", marker="1"),
     case("footnote", True, marker="1", appears_before_marker="naïve things", appears_after_marker="and y"),
     case("footnote", False, marker="1", appears_before_marker="the whole board", appears_after_marker="and y"),
+    case("footnote", False, marker="1", appears_after_marker="..."),
     case("math", True, page=r"so \(a \le b^{2}\)", math="a \\leq b^2"),
     case("math", False, page="so $a < b$", math="a \\leq b"),
     case("math", False, page="so $a$", math="a", ignore_dollar_delimited=True),
