@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from math import nan
+from math import isnan, nan
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -67,10 +67,11 @@ class ParsedTable(PageMetric, kind="omnidocbench_table"):
         read = _PIPES.sub("", text) if self.notation == "html" else text
         scores = _scored(self.truth, questions, read, truth, self.scorer)
         values = [getattr(table, self.measure) for table in scores.tables] if scores else []
-        signed = [max(0.0, value if self.sign == "positive" else -value) for value in values]
-        scored = dict(enumerate(signed))  # a table of the truth that nothing was matched with may be missing
+        sign = 1 if self.sign == "positive" else -1
+        # a table of the truth that nothing was matched with may be missing
+        signed = {place: value if isnan(value) else max(0.0, sign * value) for place, value in enumerate(values)}
         return [
-            scored.get(int(question.answers[0]), 0.0) if question.task_type == TABLE else nan for question in questions
+            signed.get(int(question.answers[0]), 0.0) if question.task_type == TABLE else nan for question in questions
         ]
 
 

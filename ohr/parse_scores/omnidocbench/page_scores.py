@@ -39,6 +39,7 @@ class TableScore:
         teds: At most 1, maybe negative. Where the published code stops, at two tables without cells or a span that is
             no number: nan in version 1.0, 0 in 1.5.
         teds_s: The same of the structure only.
+        teds_raw: TEDS of the tables as they are, without the published normalization.
     """
 
     order: float | None
@@ -46,6 +47,7 @@ class TableScore:
     distance: float
     teds: float
     teds_s: float
+    teds_raw: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +108,14 @@ def score_markdown(truth: str, prediction: str, version: Version) -> PageScores:
 
 def _table(table: TableMatch, version: Version) -> tuple[TableScore, tuple[str, str]]:
     """Return the scores of a table, and the texts whose distance it has."""
-    from ohr.parse_scores.tables import normalized_html  # type: ignore[import-not-found, unused-ignore]
-    from ohr.parse_scores.teds import teds  # type: ignore[import-not-found, unused-ignore]
+    from ohr.parse_scores.tables import normalized_html
+    from ohr.parse_scores.teds import teds
 
-    truth, predicted = (str(normalized_html(text, version)) for text in (table.truth, table.predicted))
-    similarities = [0.0, 0.0]
+    truth, predicted = (normalized_html(text, version) for text in (table.truth, table.predicted))
+    similarities = [0.0, 0.0, 0.0]
     if truth and predicted:
         similarities = [teds(predicted, truth, structure_only=structure_only) for structure_only in (False, True)]
+        similarities.append(teds(table.predicted, table.truth))
     if version == "1.5":
         similarities = [0.0 if isnan(similarity) else similarity for similarity in similarities]
     texts = (truth or table.truth, predicted or table.predicted)
