@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isnan, nan
+from math import nan
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -39,12 +39,9 @@ class ParsedPage(PageMetric, kind="omnidocbench_page"):
 
 
 class ParsedTable(PageMetric, kind="omnidocbench_table"):
-    """TEDS of the table that was matched with each of the truth's; a table of the truth without one scores 0.
+    """TEDS of the table that was matched with each of the truth's, maybe negative; without one it is 0."""
 
-    TEDS may be negative, which no score is: `sign` takes one side, and the mean of `positive` less that of `negative`
-    is the published mean.
-    """
-
+    lowest: ClassVar[float] = -1.0
     packages: ClassVar[tuple[str, ...]] = ParsedPage.packages
     measure: Annotated[
         Literal["teds", "teds_s", "teds_raw"],
@@ -58,20 +55,15 @@ class ParsedTable(PageMetric, kind="omnidocbench_table"):
         Literal["any", "html"],
         Field(description="`any` converts tables in Markdown, as published; with `html` they are no tables."),
     ] = "any"
-    sign: Annotated[Literal["positive", "negative"], Field(description="Side of zero; the other counts 0.")] = (
-        "positive"
-    )
 
     def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
         """Return one score for each question that stands for a table; nan for others."""
         read = _PIPES.sub("", text) if self.notation == "html" else text
         scores = _scored(self.truth, questions, read, truth, self.scorer)
         values = [getattr(table, self.measure) for table in scores.tables] if scores else []
-        sign = 1 if self.sign == "positive" else -1
-        # a table of the truth that nothing was matched with may be missing
-        signed = {place: value if isnan(value) else max(0.0, sign * value) for place, value in enumerate(values)}
+        scored = dict(enumerate(values))  # a table of the truth that nothing was matched with may be missing
         return [
-            signed.get(int(question.answers[0]), 0.0) if question.task_type == TABLE else nan for question in questions
+            scored.get(int(question.answers[0]), 0.0) if question.task_type == TABLE else nan for question in questions
         ]
 
 

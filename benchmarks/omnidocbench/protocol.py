@@ -6,6 +6,8 @@ from typing import Any, Literal
 from ohr.contracts import Aggregate, Mean, ScoringProtocol
 from ohr.parse_scores.omnidocbench import Version
 
+from ..copies import only_mean
+
 Truth = Literal["layout", "markdown"]
 Conversion = Literal["raw", "html"]
 """Other ways to compare tables: without the published normalization; without making HTML of tables in Markdown."""
@@ -24,9 +26,7 @@ def scoring(versions: Sequence[Version], conversions: Sequence[Conversion], trut
         shared = {"scorer": version, "truth": truth}
         fields |= {f"{part}@{version}": {"kind": "omnidocbench_page", "part": part, **shared} for part in PARTS}
         for label, more in _tables(version, conversions).items():
-            table = {"kind": "omnidocbench_table", **more, **shared}
-            measure, _, by = label.partition("@")
-            fields |= {label: table, f"{measure}_below_0@{by}": {**table, "sign": "negative"}}
+            fields[label] = {"kind": "omnidocbench_table", **more, **shared}
     return ScoringProtocol(
         name=name, retrieval="lcs_content", page=tuple(fields), index_scope="corpus", metric_fields=fields
     )
@@ -39,9 +39,9 @@ def aggregates(versions: Sequence[Version], conversions: Sequence[Conversion]) -
             mean = (Mean(f"{part}@{version}"),)
             yield Aggregate(f"{part}_edit@{version}", mean, _distance, source="mean over pages, smaller is better")
         for label in _tables(version, conversions):
-            yield Aggregate(label, _both_signs(label), _signed, source="mean over the truth's tables")
+            yield Aggregate(label, (Mean(label),), only_mean, source="mean over the truth's tables")
         about = "mean of 1 - text_edit and teds; the published overall has the CDM of formulas, too"
-        parts = (Mean(f"text@{version}"), *_both_signs(f"teds@{version}"))
+        parts = (Mean(f"text@{version}"), Mean(f"teds@{version}"))
         yield Aggregate(f"overall_without_cdm@{version}", parts, _overall, source=about)
 
 
@@ -51,18 +51,9 @@ def _tables(version: Version, conversions: Sequence[Conversion]) -> dict[str, Ma
     return {f"teds@{version}": {}, f"teds_s@{version}": {"measure": "teds_s"}, **others}
 
 
-def _both_signs(label: str) -> tuple[Mean, Mean]:
-    measure, _, by = label.partition("@")
-    return Mean(label), Mean(f"{measure}_below_0@{by}")
-
-
 def _distance(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # an aggregate's signature, as below
     return 1 - parts[0]
 
 
-def _signed(parts: Any, counts: Any) -> Any:  # noqa: ARG001
-    return parts[0] - parts[1]
-
-
 def _overall(parts: Any, counts: Any) -> Any:  # noqa: ARG001
-    return (parts[0] + parts[1] - parts[2]) / 2
+    return (parts[0] + parts[1]) / 2

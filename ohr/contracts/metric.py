@@ -9,6 +9,7 @@ it is asked several times or not for every case), or the text of a page
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ohr.contracts.generation import Generator
 from ohr.contracts.stage import Stage
@@ -151,6 +152,9 @@ class JudgeMetric(CaseJudgeMetric):
 
 class PageMetric(AnyMetric):
     """Scores what the text of a page keeps for the questions about it; its scores are in the stage `page`."""
+
+    lowest: ClassVar[float] = 0.0
+    """The least score there may be; below 0 only where a published definition goes there. The largest is 1."""
 
     @abstractmethod
     def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:

@@ -239,7 +239,13 @@ def page_scores(
                 outcomes[name] |= _each(scored, asked) if asked[0].id in replies else {}
         for name in rules.facts:
             outcomes[name] |= {q.id: partial(rules.surviving, q, texts[:1]) for q in asked}
-    return _scores(questions, outcomes)
+    scores = Scores()
+    for name, by_question in outcomes.items():
+        lowest = getattr(rules.metrics.get(name), "lowest", 0.0)  # of pages; facts are no metric of the spec
+        for question in questions:
+            outcome = by_question.get(question.id, partial(float, nan))
+            scores.add_checked(name, outcome, question.id, failed=False, lowest=lowest)
+    return scores
 
 
 def about_same_pages(questions: Sequence[Question]) -> Iterator[tuple[Question, ...]]:
@@ -275,11 +281,3 @@ def _each(scored: Outcome, questions: Sequence[Question]) -> dict[str, Outcome]:
         return given[place]
 
     return {question.id: partial(one, place) for place, question in enumerate(questions)}
-
-
-def _scores(questions: Sequence[Question], outcomes: dict[str, dict[str, Outcome]]) -> Scores:
-    scores = Scores()
-    for name, by_question in outcomes.items():
-        for question in questions:
-            scores.add_checked(name, by_question.get(question.id, partial(float, nan)), question.id, failed=False)
-    return scores

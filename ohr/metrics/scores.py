@@ -127,9 +127,11 @@ class Scores:
             [failure for failure in self.failures if failure.metric in metrics],
         )
 
-    def add_checked(self, metric: str, score: Callable[[], object], question: str, *, failed: bool) -> None:
-        """Add a metric's score; anything but a number in [0, 1] or nan fails this score, and no other."""
-        value, reason = checked_score(score)
+    def add_checked(
+        self, metric: str, score: Callable[[], object], question: str, *, failed: bool, lowest: float = 0.0
+    ) -> None:
+        """Add a metric's score; anything but a number from the lowest to 1, or nan, fails this score, and no other."""
+        value, reason = checked_score(score, lowest)
         if reason is not None and not failed:  # what failed before is counted there
             self.failures.append(MetricFailure(question, metric, reason))
         self.add(metric, value if reason is None else 0.0, failed=failed or reason is not None)
@@ -170,20 +172,21 @@ def failed_questions(questions: Iterable[Question], pages: Iterable[Page]) -> se
     return {q.id for q in questions if any((q.document, index) not in whole for index in q.pages)}
 
 
-def checked_score(score: Callable[[], object]) -> tuple[float, str | None]:
+def checked_score(score: Callable[[], object], lowest: float = 0.0) -> tuple[float, str | None]:
     """Return a metric's score, or nan and the fault."""
     try:
         given = score()
-        value = as_score(given)
-        return (value, None) if value is not None else (nan, f"a score must be in [0, 1] or nan, not {given!r:.60}")
+        value = as_score(given, lowest)
+        wrong = f"a score must be in [{lowest:g}, 1] or nan, not {given!r:.60}"
+        return (value, None) if value is not None else (nan, wrong)
     except (Exception, SystemExit) as error:  # a metric may raise anything: its score fails, the run continues
         return nan, f"{type(error).__name__}: {error}"
 
 
-def as_score(value: object) -> float | None:
+def as_score(value: object, lowest: float = 0.0) -> float | None:
     """Return a metric's value as a score, None where it is none."""
     try:
         number = float(value) if isinstance(value, Real) else None
     except OverflowError:
         return None
-    return number if number is None or isnan(number) or 0 <= number <= 1 else None
+    return number if number is None or isnan(number) or lowest <= number <= 1 else None

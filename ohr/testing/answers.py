@@ -187,4 +187,6 @@ def _check_judge_metric(metric: CaseJudgeMetric) -> None:
                 value = metric.score_judged(case, [reply for _ in prompts or ()])
             except ValueError:
                 continue
-            require(metric, isinstance(value, float) and 0 <= value <= 1, f"a score must be in [0, 1], not {value!r}")
+            least = getattr(metric, "lowest", 0.0)
+            fits = isinstance(value, float) and least <= value <= 1
+            require(metric, fits, f"a score must be in [{least:g}, 1], not {value!r}")
