@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,15 @@ def test_reading_of_markdown_tables(markdown, rows):
     found = [re.findall(r'<td colspan="1" rowspan="1">(.*?)</td>', row) for row in html.split("</tr>")[:-1]]
     assert found == (rows or [])
     assert html.count('<table border="1" >') == (rows is not None)
+
+
+@pytest.mark.parametrize(
+    "page", ["|   " * 3000 + " " * 20_000 + "x", "| a |\n" * 20_000, "<!--\n<table>" * 5000, "|" * 20_000]
+)
+def test_odd_pages_take_no_time(page):
+    start = time.process_time()
+    markdown_tables_to_html(page, "1.0")
+    assert time.process_time() - start < 2
 
 
 def test_markdown_scores_only_after_conversion():

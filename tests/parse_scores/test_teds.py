@@ -117,6 +117,13 @@ def figures(rng, rows):
     return table(*(f"<tr>{''.join(f'<td>{rng.random():.3f}</td>' for _ in range(12))}</tr>" for _ in range(rows)))
 
 
+def test_a_table_without_end_takes_little_more_than_its_length():
+    rng = random.Random(0)
+    start = time.process_time()
+    assert teds(table("<tr><td>1</td><td>2</td></tr>" * 5000), figures(rng, 5)) < 0.1
+    assert time.process_time() - start < 2
+
+
 def test_a_table_of_a_page_takes_well_below_a_second():
     rng = random.Random(0)
     tables = figures(rng, 60), figures(rng, 57)

@@ -40,9 +40,15 @@ def _takes_minutes(text: str, page: str, max_diffs: int) -> bool:
         return False
     if size < 3:  # fuzzysearch then follows every way to skip characters
         return max_diffs > _MOST_DIFFS_OF_SHORT_TEXTS
-    # it looks for each piece of the text, and lengthens what it finds; a piece has at most `size` times its plain count
-    found = sum(page.count(text[at : at + size]) for at in range(0, len(text) - size + 1, size))
-    return found * size * len(text) * (2 * max_diffs + 1) > _MOST_WORK
+    # it looks for each piece of the text, and lengthens what it finds
+    found = sum(_most_occurrences(text[at : at + size], page) for at in range(0, len(text) - size + 1, size))
+    return found * len(text) * (2 * max_diffs + 1) > _MOST_WORK
+
+
+def _most_occurrences(piece: str, page: str) -> float:
+    """Return at least how often a piece is on a page, also where it overlaps with itself."""
+    overlap = next((size for size in range(len(piece) - 1, 0, -1) if piece.startswith(piece[-size:])), 0)
+    return page.count(piece) * len(piece) / (len(piece) - overlap)
 
 
 def _starts(text: str, page: str, max_diffs: int) -> Sequence[int]:
