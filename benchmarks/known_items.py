@@ -6,8 +6,9 @@ evidence is the sentence or row.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import log
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from ohr.markup.convert import with_tables_in
@@ -40,31 +41,31 @@ def known_items(pages: Mapping[str, str]) -> Iterator[KnownItem]:
     """Yield the queries of some pages, by name, in Markdown; tables may have any notation."""
     texts = {name: with_tables_in(text, "markdown") for name, text in pages.items()}
     spread = Counter(word for text in texts.values() for word in set(words(strip_markup(text))))
-
-    def rarest(passage: str) -> list[str]:
-        known = {word for word in words(passage) if len(word) > 2 - _is_han(word) and word.isalnum()}
-        chosen = sorted((word for word in known if spread[word] > 1), key=lambda word: (spread[word], word))[:QUERY]
-        return [word for word in dict.fromkeys(words(passage)) if word in chosen]
-
     for name, text in texts.items():
+        different = dict.fromkeys(_passages(text))
         for source, most in _MOST.items():
-            different = dict.fromkeys(passage for kind, passage in _passages(text) if kind == source)
-            fitting = [
-                passage
-                for passage in different
-                if _LEAST[source] <= _length(passage) <= _LONGEST and len(rarest(passage)) == QUERY
-            ]
-            fitting.sort(key=lambda passage: sum(log(spread[word]) for word in rarest(passage)))
-            for number, passage in enumerate(fitting[:most]):
-                yield KnownItem(name, source, number, " ".join(rarest(passage)), passage)
+            fitting = []
+            for passage in (passage for kind, passage in different if kind == source):
+                cut = words(passage)
+                length = len(cut) if HAS_HAN.search(passage) else len(passage.split())
+                query = _rarest(cut, spread) if _LEAST[source] <= length <= _LONGEST else []
+                if len(query) == QUERY:
+                    fitting.append((sum(log(spread[word]) for word in query), query, passage))
+            fitting.sort(key=itemgetter(0))
+            for number, (_, query, passage) in enumerate(fitting[:most]):
+                yield KnownItem(name, source, number, " ".join(query), passage)
+
+
+def _rarest(cut: Sequence[str], spread: Mapping[str, int]) -> list[str]:
+    """Return the words that are in the fewest pages, but in two at least, in the order of the passage."""
+    different = dict.fromkeys(cut)
+    known = [word for word in different if spread[word] > 1 and len(word) > 2 - _is_han(word) and word.isalnum()]
+    chosen = set(sorted(known, key=lambda word: (spread[word], word))[:QUERY])
+    return [word for word in different if word in chosen]
 
 
 def _is_han(word: str) -> bool:
     return HAS_HAN.match(word) is not None
-
-
-def _length(passage: str) -> int:
-    return len(words(passage)) if HAS_HAN.search(passage) else len(passage.split())
 
 
 def _passages(text: str) -> Iterator[tuple[Source, str]]:

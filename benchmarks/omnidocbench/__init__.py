@@ -1,6 +1,8 @@
 """OmniDocBench (Ouyang et al., CVPR 2025, arXiv:2412.07626) by its layout: annotated pages, scored block by block."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -14,11 +16,11 @@ from ohr.files.images import read_image
 from ohr.keys import key
 from ohr.markup.page import Markup, page_text
 from ohr.messages.wording import counted, named
-from ohr.parse_scores.omnidocbench import VERSIONS, Version, score_page
+from ohr.parse_scores.omnidocbench import VERSIONS, Version, read_record
 from ohr.registry import Registry
 
 from ..copies import Copy, CopyBenchmark
-from ..known_items import known_items
+from ..known_items import KnownItem, known_items
 from ..published import published_numbers
 from . import protocol
 from .annotations import AnnotatedPage, Annotations, image_files, read_annotations
@@ -118,38 +120,43 @@ class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
         return page
 
     def _copy(self) -> Copy:
-        annotations = self._annotations()
-        pages = annotations.pages.values()
-        questions = list(self._questions(annotations.pages))
-        return Copy(
-            documents=tuple(Document(p.name, p.name.split("/")[0], p.language, 1) for p in pages),
-            questions=tuple(questions),
-            places={question.id: annotations.pages[question.document].where for question in questions},
-            notes=tuple(_notes(annotations)),
-        )
-
-    def _questions(self, pages: Mapping[str, AnnotatedPage]) -> Iterator[Question]:
-        for page in pages.values():
-            yield _of_page(page, page.name, PAGE, page.truth)
-            for number, _ in enumerate(score_page(page.record, "", self.versions[0]).tables):
-                yield _of_page(page, f"{page.name}-table-{number}", TABLE, str(number))
-        texts = {page.name: _text(page) for page in pages.values()} if self.queries else {}
-        for item in known_items(texts):
-            page = pages[item.page]
-            yield Question(
-                id=f"{item.page}-{item.source}-{item.number}",
-                text=item.query,
-                answers=(item.passage,),
-                document=item.page,
-                pages=(0,),
-                evidence=(item.passage,),
-                evidence_source=item.source,
-                domain=page.name.split("/")[0],
-                groups=tuple(page.attributes.items()),
-            )
+        return _copied(self._annotations(), self.queries)
 
 
-def _of_page(page: AnnotatedPage, id: str, stands_for: str, truth: str) -> Question:
+@lru_cache(maxsize=4)
+def _copied(annotations: Annotations, queries: bool) -> Copy:
+    pages = annotations.pages
+    questions = [question for page in pages.values() for question in _of_blocks(page)]
+    questions += map(_of_item, known_items({page.name: _text(page) for page in pages.values()} if queries else {}))
+    return Copy(
+        documents=tuple(Document(page.name, page.domain, page.language, 1) for page in pages.values()),
+        questions=tuple(replace(question, groups=pages[question.document].groups) for question in questions),
+        places={question.id: pages[question.document].where for question in questions},
+        notes=tuple(_notes(annotations)),
+    )
+
+
+def _of_blocks(page: AnnotatedPage) -> Iterator[Question]:
+    """Yield what stands for a page and for its tables."""
+    yield _unasked(page, page.name, PAGE, page.truth)
+    for number, _ in enumerate(read_record(page.record).of("table")):
+        yield _unasked(page, f"{page.name}-table-{number}", TABLE, str(number))
+
+
+def _of_item(item: KnownItem) -> Question:
+    return Question(
+        id=f"{item.page}-query-{item.source}-{item.number}",
+        text=item.query,
+        answers=(item.passage,),
+        document=item.page,
+        pages=(0,),
+        evidence=(item.passage,),
+        evidence_source=item.source,
+        domain=item.page.split("/")[0],
+    )
+
+
+def _unasked(page: AnnotatedPage, id: str, stands_for: str, truth: str) -> Question:
     return Question(
         id=id,
         text=f"the {stands_for} itself",
@@ -158,9 +165,8 @@ def _of_page(page: AnnotatedPage, id: str, stands_for: str, truth: str) -> Quest
         pages=(0,),
         evidence=(),
         evidence_source="table" if stands_for == TABLE else "text",
-        domain=page.name.split("/")[0],
+        domain=page.domain,
         task_type=stands_for,
-        groups=tuple(page.attributes.items()),
         asked=False,
     )
 

@@ -53,15 +53,20 @@ class AnnotatedPage:
         return str(self.record["page_info"]["image_path"])
 
     @property
-    def attributes(self) -> Mapping[str, str]:
+    def domain(self) -> str:
+        """The domain of its document."""
+        return self.name.split("/")[0]
+
+    @property
+    def groups(self) -> tuple[tuple[str, str], ...]:
         """Attributes of the page that are texts, such as `layout`."""
         given = self.record["page_info"].get("page_attribute") or {}
-        return {name: value for name, value in given.items() if isinstance(value, str) and value}
+        return tuple((name, value) for name, value in given.items() if isinstance(value, str) and value)
 
     @property
     def language(self) -> str:
         """Code of its language; English where the annotations name none that is known."""
-        name = self.attributes.get("language", "").lower().replace("-", "_")
+        name = dict(self.groups).get("language", "").lower().replace("-", "_")
         return _LANGUAGES.get(name, "en")
 
     @property
@@ -70,7 +75,7 @@ class AnnotatedPage:
         return json.dumps(self.record, ensure_ascii=False, sort_keys=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Annotations:
     """The pages of a copy, by name, and its files.
 
@@ -162,7 +167,7 @@ def _without_unused(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _names(records: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the name of each image's document, whose domain is its folder, or what all pages have of the two traits."""
+    """Return the name of each image's document, whose domain is its folder, or what all pages have of two traits."""
     if all("/" in image for image in records):
         return {image: (Path(image).parent / stem(image)).as_posix() for image in records}
     attributes = {image: record["page_info"].get("page_attribute") or {} for image, record in records.items()}
