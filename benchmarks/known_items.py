@@ -28,13 +28,20 @@ _LEAST, _LONGEST = {"text": 8, "table": 4}, 60
 
 
 class KnownItem(NamedTuple):
-    """A passage to be found, and the words to look for; `number` counts those of a page and source."""
+    """A passage to be found, and the words to look for.
+
+    Args:
+        number: counts those of a page and source.
+        passage: without markup.
+        written: the passage as the page has it; a row of a table in Markdown.
+    """
 
     page: str
     source: Source
     number: int
     query: str
     passage: str
+    written: str
 
 
 def known_items(pages: Mapping[str, str]) -> Iterator[KnownItem]:
@@ -45,15 +52,16 @@ def known_items(pages: Mapping[str, str]) -> Iterator[KnownItem]:
         different = dict.fromkeys(_passages(text))
         for source, most in _MOST.items():
             fitting = []
-            for passage in (passage for kind, passage in different if kind == source):
+            for written in (passage for kind, passage in different if kind == source):
+                passage = strip_markup(written.replace("|", " ") if source == "table" else written)
                 cut = words(passage)
                 length = len(cut) if HAS_HAN.search(passage) else len(passage.split())
                 query = _rarest(cut, spread) if _LEAST[source] <= length <= _LONGEST else []
                 if len(query) == QUERY:
-                    fitting.append((sum(log(spread[word]) for word in query), query, passage))
+                    fitting.append((sum(log(spread[word]) for word in query), query, passage, written))
             fitting.sort(key=itemgetter(0))
-            for number, (_, query, passage) in enumerate(fitting[:most]):
-                yield KnownItem(name, source, number, " ".join(query), passage)
+            for number, (_, query, passage, written) in enumerate(fitting[:most]):
+                yield KnownItem(name, source, number, " ".join(query), passage, written)
 
 
 def _rarest(cut: Sequence[str], spread: Mapping[str, int]) -> list[str]:
@@ -69,8 +77,7 @@ def _is_han(word: str) -> bool:
 
 
 def _passages(text: str) -> Iterator[tuple[Source, str]]:
-    """Yield the rows of a page's tables, and the sentences around them, without markup."""
-    rows = [line for line in text.splitlines() if line.startswith("|") and any(map(str.isalnum, line))]
-    yield from (("table", strip_markup(row.replace("|", " "))) for row in rows)
+    """Yield the rows of a page's tables, and the sentences around them."""
+    yield from (("table", line) for line in text.splitlines() if line.startswith("|") and any(map(str.isalnum, line)))
     around = "\n".join("" if line.startswith("|") else line for line in text.splitlines())
-    yield from (("text", strip_markup(around[start:end])) for start, end in sentence_spans(around))
+    yield from (("text", around[start:end].strip()) for start, end in sentence_spans(around))

@@ -150,7 +150,7 @@ def _of_item(item: KnownItem) -> Question:
         answers=(item.passage,),
         document=item.page,
         pages=(0,),
-        evidence=(item.passage,),
+        evidence=(item.written,),
         evidence_source=item.source,
         domain=item.page.split("/")[0],
     )

@@ -3,20 +3,21 @@
 from ohr.benchmarks.known_items import KnownItem, known_items
 
 TABLE = "<table><tr><td>Northern berth</td><td>freight dues</td><td>1,204.5</td></tr></table>"
+ROW = "| Northern berth | freight dues | 1,204.5 |"
 SENTENCE = "Lanterns glow above the northern berth of the harbor at dusk."
 
 
 def test_rows_of_any_notation_and_sentences_are_asked_for():
     pages = {
         "a": f"{SENTENCE}\n\n{TABLE}",
-        "b": f"{SENTENCE}\n\n| Northern berth | freight dues | 1,204.5 |\n| --- | --- | --- |",
+        "b": f"{SENTENCE}\n\n{ROW}\n| --- | --- | --- |",
     }
     assert list(known_items(pages)) == [
         item
         for page in ("a", "b")
         for item in (
-            KnownItem(page, "text", 0, "glow above berth dusk", SENTENCE),
-            KnownItem(page, "table", 0, "berth freight dues 12045", "Northern berth freight dues 1,204.5"),
+            KnownItem(page, "text", 0, "glow above berth dusk", SENTENCE, SENTENCE),
+            KnownItem(page, "table", 0, "berth freight dues 12045", "Northern berth freight dues 1,204.5", ROW),
         )
     ]
 
