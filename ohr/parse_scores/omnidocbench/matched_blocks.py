@@ -108,7 +108,7 @@ def _together(record: PageRecord, parts: Sequence[Part]) -> PageMatches:
             as_text.append(_formula_as_text(each, truth))
         elif each.category == FORMULA:
             formulas.append(each)
-    return PageMatches([*text, *(as_text if text else [])], formulas, tables, _order(text))
+    return PageMatches([*text, *as_text], formulas, tables, _order(text))
 
 
 def _parts_matched(kind: Kind, truth: Sequence[Part], prediction: Sequence[Part], version: Version) -> list[Matched]:

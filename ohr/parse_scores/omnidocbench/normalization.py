@@ -1,5 +1,6 @@
 """Texts and formulas as OmniDocBench compares them."""
 
+import logging
 import re
 from functools import cache, lru_cache
 from typing import Any
@@ -76,6 +77,7 @@ def _contexts() -> tuple[Any, Any]:
     """Return what pylatexenc knows of macros, which takes longer to make than most formulas to convert."""
     from pylatexenc import latex2text, latexwalker
 
+    logging.getLogger("pylatexenc").setLevel(logging.ERROR)  # it warns of each macro without its arguments
     return latex2text.get_default_latex_context_db(), latexwalker.get_default_latex_context_db()
 
 
