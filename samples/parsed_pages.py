@@ -45,7 +45,7 @@ def _pipes(rows: list[list[str]]) -> str:
 
 
 def _annotation(page: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a page as OmniDocBench does; a block that goes on in the next one is related to it."""
+    """Write a page as OmniDocBench does; a block that continues in the next one is related to it."""
     blocks, related, order = list[dict[str, Any]](), list[dict[str, Any]](), 0
     for number, block in enumerate(page["blocks"]):
         kind = _kind(block)
@@ -83,7 +83,7 @@ def _markdown(block: Block, *, pipes: bool = False) -> str:
 
 
 def _careful(page: Mapping[str, Any]) -> str:
-    """Return the reading of a system that writes tables in HTML, joins what goes on, and drops headers."""
+    """Return the reading of a system that writes tables in HTML, joins what continues, and drops headers."""
     text = "\n\n".join(_markdown(block) for block in page["blocks"] if _kind(block) not in _OUT_OF_ORDER)
     return text.replace("when ice\n\ndamaged", "when ice damaged").replace("0.83", "0.88") + "\n"
 

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python -m speed.parsed_pages [ANNOTATIONS.json RESULTS]
 
-Without arguments the pages are those of the sample, which are small; of a set of one's own they are repeated until
+Without arguments the pages are those of the sample, which are small; those of your own set are repeated until
 there are 1,000. Median of three passes; no store is involved, nor is a page scored from a cache.
 """
 

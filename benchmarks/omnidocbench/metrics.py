@@ -1,4 +1,4 @@
-"""What is scored of a parsed page: its parts by OmniDocBench's definitions, each with the version that defines it."""
+"""Metrics of a parsed page: its parts by OmniDocBench's definitions, each with the version that defines it."""
 
 import re
 from collections.abc import Sequence

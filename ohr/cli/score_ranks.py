@@ -10,7 +10,6 @@ from ohr.cli.display.console import as_lines, say, say_first, say_json, say_view
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
 from ohr.cli.score_options import Fields, Kind, Root, benchmark_keys, label_of
-from ohr.messages.wording import counted
 
 
 def ranks(
@@ -30,33 +29,25 @@ def ranks(
     as_json: AsJson = False,
 ) -> None:
     """Rank OCR systems by each version and conversion of a benchmark's numbers, and say which pairs change places."""
-    from ohr.errors import SpecError
+    from ohr.report.leaderboard import ranks as ranking
     from ohr.report.leaderboard.ocr_results import as_base, ocr_spec, refuse_another_benchmarks
-    from ohr.report.leaderboard.ranks import ranks as ranked
-    from ohr.report.leaderboard.ranks import views
     from ohr.results.run import Run
     from ohr.runner.run import run
 
-    named = [_named(folder) for folder in folders]
-    names = [name for name, _ in named]
-    if len(set(names)) < max(2, len(names)):
-        raise SpecError(f"ohr score ranks: name two folders or more, each with its own name (got {', '.join(names)})")
+    named = _named(folders)
     keys = benchmark_keys(benchmark, root, None, None, fields)
     label = label_of(benchmark, keys)
     with ExitStack() as stack:
-        bases = {name: stack.enter_context(as_base(folder, keys, label, format)) for name, folder in named}
+        bases = {name: stack.enter_context(as_base(folder, keys, label, format)) for name, folder in named.items()}
         spec = ocr_spec(bases, keys, label, format, pages_only=True)
         refuse_another_benchmarks(spec)
         finished = run(spec, store=store, runs=runs, workers=workers, progress=stack.enter_context(bars()))
-    found = ranked(Run.finished(finished.folder), spec.benchmark.aggregates())
-    if not found.survival:
-        wanted = "two systems and a number with two versions: set its `versions` or `conversions`"
-        raise SpecError(f"benchmark {spec.benchmark.kind}: there is nothing to compare without {wanted}")
+    found = ranking.ranks(Run.finished(finished.folder), spec.benchmark.aggregates())
+    _refuse_one_version(spec.benchmark.kind, bool(found.survival))
     if as_json:
         say_json(found)
         return
-    say(f"{counted(len(names), 'system')}, benchmark {spec.benchmark.kind}")
-    say_views(views(found))
+    say_views(ranking.views(found))
     failures = [*finished.ledger.failures, *finished.ledger.absent]
     say_first(f"failed items: {len(failures)} (questions that need them score 0)", as_lines(failures))
     say(str(finished.folder))
@@ -64,8 +55,26 @@ def ranks(
         raise typer.Exit(1)
 
 
-def _named(given: str) -> tuple[str, Path]:
+def _named(folders: list[str]) -> dict[str, Path]:
+    from ohr.errors import SpecError
+
+    pairs = [_pair(folder) for folder in folders]
+    if len(dict(pairs)) < max(2, len(pairs)):
+        listed = ", ".join(name for name, _ in pairs)
+        raise SpecError(f"ohr score ranks: name two folders or more, each with its own name (got {listed})")
+    return dict(pairs)
+
+
+def _pair(given: str) -> tuple[str, Path]:
     name, sign, folder = given.partition("=")
     if sign and name and not Path(given).exists():
         return name, Path(folder)
     return Path(given).resolve().name, Path(given)
+
+
+def _refuse_one_version(benchmark: str, compared: bool) -> None:
+    from ohr.errors import SpecError
+
+    if not compared:
+        wanted = "two systems and a number with two versions: set its `versions` or `conversions`"
+        raise SpecError(f"benchmark {benchmark}: there is nothing to compare without {wanted}")

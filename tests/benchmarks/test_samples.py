@@ -22,7 +22,7 @@ from ohr.benchmarks.finmmdocr import FinMMDocR
 from ohr.benchmarks.finmmdocr.release_records import page_image_file, page_texts, survey
 from ohr.errors import DataError
 from ohr.report.leaderboard.answers import read_answers, score_answers
-from samples import fcmbench, fincriticaled, finmmdocr, page_corpus, tablequest
+from samples import fcmbench, fincriticaled, finmmdocr, page_corpus, parsed_pages, tablequest
 
 BENCHMARKS = Path(str(files("ohr.benchmarks")))
 FCMBENCH = BENCHMARKS / "fcmbench/sample"
@@ -40,6 +40,8 @@ DIGESTS = {
     "finqa_tablequest/sample": "df905a0b8bbe5f2d13b588751600d31e63f64f0bff1bb98386e79a31d9a7f4d3",
     "finqa_tablequest/published": "0f225d891007b6421a32b91a0681a8be04017cc3407ad262b0eca7c1d6b1a0f8",
     "ohrbench/published": "c1f7b3801e39634dcb81c853d68f03472698f29571840a99edac35ab06da4fdf",
+    "omnidocbench/published": "ce10959824cba7ccbbf46f9ba4070777889a94dc47f50807b0e915095c316958",
+    "olmocr_bench/published": "d51075060491956502d2f3fd91b4347ce76fe9ec706a0ea0c2ab97270ad724ac",
     "tablequest/sample": "0be2799e5ca66d136428e2305b9ef7343ae215e963f8cbc8e46b5d5694cbda01",
     "tablequest/published": "edea1919d78617631635bfa7a03c4d052a77fde63e12237c0278150d778dd348",
 }
@@ -175,3 +177,10 @@ def test_the_sample_of_page_corpus_is_what_its_sources_give():
 
 def test_the_sample_of_page_corpus_is_small():
     assert sum(path.stat().st_size for path in page_corpus.SAMPLE.rglob("*.parquet")) < 600_000
+
+
+@typeset
+def test_the_samples_of_parsed_pages_are_what_their_sources_give(tmp_path):
+    parsed_pages.write(tmp_path)
+    for benchmark in ("omnidocbench", "olmocr_bench", "induocrbench"):
+        made_again(tmp_path / benchmark / "sample", BENCHMARKS / benchmark / "sample", rounding=2)

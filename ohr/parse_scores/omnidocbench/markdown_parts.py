@@ -89,9 +89,9 @@ def _without_tables(text: str, version: Version) -> Iterator[Part]:
 
 
 def _with_html_tables(text: str, version: Version) -> str:
-    from ohr.parse_scores.tables import markdown_tables_to_html  # type: ignore[import-not-found, unused-ignore]
+    from ohr.parse_scores.tables import markdown_tables_to_html
 
-    return str(markdown_tables_to_html(text, version))
+    return markdown_tables_to_html(text, version)
 
 
 def _formula(formula: Formula, written: str, version: Version) -> Part:

@@ -35,7 +35,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Survival:
-    """What is left of the order of systems where another version or conversion counts.
+    """The agreement of two orders of systems, by the newest version and by another version or conversion.
 
     Args:
         tau: Kendall's tau-b of the two orders; nan with fewer than two systems.
@@ -115,8 +115,8 @@ def _is_shown(
     aggregate: Aggregate, cells: Mapping[str, CellScores], questions: Questions, first: str, second: str
 ) -> bool:
     """Report whether the interval of the difference of two systems leaves 0 out."""
-    values = [dict(zip(cells[system].metrics, cells[system].values, strict=True)) for system in (first, second)]
-    found = difference(aggregate, *values, questions)
+    values = {system: dict(zip(cells[system].metrics, cells[system].values, strict=True)) for system in (first, second)}
+    found = difference(aggregate, values[first], values[second], questions)
     return found.low > 0 or found.high < 0
 
 
