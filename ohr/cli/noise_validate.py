@@ -1,12 +1,14 @@
 """`ohr noise validate`: which noise two sides of the same pages look like."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ohr.cli.display.console import say, say_first, say_json, say_table
-from ohr.cli.options import AsJson
+from ohr.cli.display.noise_costs import COST_HEADS, COST_KEY, cost_cells, cost_row
+from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
 from ohr.cli.score import Domains, Fields, Kind, Root, Rules, benchmark_keys
 from ohr.messages.wording import counted
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from ohr.noise_files.likeness import Likeness
     from ohr.noise_files.text_twins import Pages, Twins
     from ohr.registry import Registry
+    from ohr.runner.noise_cost import Cost
 
 
 def validate(
@@ -36,38 +39,54 @@ def validate(
     domains: Domains = None,
     protocol: Rules = None,
     fields: Fields = None,
+    cost: Annotated[
+        bool,
+        typer.Option(help="Compare what noises and the noisy pages cost retrieval; of a benchmark with questions."),
+    ] = True,
+    workers: Workers = None,
+    store: StoreFolder = STORE,
+    runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
     """Say which of ohr's noises twins look like, pages that are there clean and noisy, and how strong it is.
 
-    A noise is laid on the clean pages, fitted on half of the documents, and judged on the others.
+    A noise is laid on the clean pages, fitted on half of the documents, and judged on the others. With a benchmark,
+    noises at the noisy pages' dose are then compared by what they cost retrieval.
     """
     from ohr.cli.display.progress import bars
     from ohr.engine.progress import counting
     from ohr.noise_files.likeness import likenesses
+    from ohr.noise_files.text_twins import of_benchmark, of_folder, pair
     from ohr.registry import Registry
+    from ohr.runner.noise_cost import compared
     from ohr.spec.read import make_benchmark
 
     registry, own = Registry(), None
+    keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     if benchmark or root or gt in (None, "mini"):
-        own = make_benchmark(benchmark_keys(benchmark or gt, root, domains, protocol, fields), "ohr noise validate")
+        own = make_benchmark(keys, "ohr noise validate")
         own.check()
-    noises, twins = _noises(registry, noise), _twins(registry, own, gt, ocr, format)
+    noises = _noises(registry, noise)
+    clean = of_benchmark(own) if own else of_folder(Path(gt or ""))
+    noisy = _noisy(registry, own, clean, ocr, format)
+    twins = pair(clean, noisy, (gt or (own.kind if own else ""), ocr))
     found: list[Likeness] = []
     if twins.changed:
         with bars() as progress, counting(progress, "noises", len(noises)) as advance:
             found = likenesses(twins.documents, noises, pages, lambda _: advance(1))
+    costs: list[Cost] = []
+    if own and cost and twins.changed and own.questions():
+        with bars() as progress, TemporaryDirectory() as work:
+            costs = compared(own, keys, noisy, Path(work), store=store, runs=runs, workers=workers, progress=progress)
     if as_json:
-        say_json({"twins": _counts(twins), "noises": [_row(each) for each in found]})
-    else:
-        _print(twins, found)
-
-
-def _twins(registry: "Registry", own: "Benchmark | None", gt: str | None, ocr: str, format: str) -> "Twins":
-    from ohr.noise_files.text_twins import of_benchmark, of_folder, pair
-
-    clean = of_benchmark(own) if own else of_folder(Path(gt or ""))
-    return pair(clean, _noisy(registry, own, clean, ocr, format), (gt or (own.kind if own else ""), ocr))
+        say_json(
+            {"twins": _counts(twins), "noises": [_row(each) for each in found], "costs": [cost_row(c) for c in costs]}
+        )
+        return
+    _print(twins, found)
+    if costs:
+        say_table(COST_HEADS, [cost_cells(each) for each in costs])
+        say(COST_KEY)
 
 
 def _noisy(registry: "Registry", own: "Benchmark | None", clean: "Pages", ocr: str, format: str) -> "Pages":
