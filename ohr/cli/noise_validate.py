@@ -70,20 +70,20 @@ def validate(
     clean = of_benchmark(own) if own else of_folder(Path(gt or ""))
     noisy = _noisy(registry, own, clean, ocr, format)
     twins = pair(clean, noisy, (gt or (own.kind if own else ""), ocr))
-    found: list[Likeness] = []
+    judged: list[Likeness] = []
     if twins.changed:
         with bars() as progress, counting(progress, "noises", len(noises)) as advance:
-            found = likenesses(twins.documents, noises, pages, lambda _: advance(1))
+            judged = likenesses(twins.documents, noises, pages, lambda _: advance(1))
     costs: list[Cost] = []
     if own and cost and twins.changed and own.questions():
         with bars() as progress, TemporaryDirectory() as work:
             costs = compared(own, keys, noisy, Path(work), store=store, runs=runs, workers=workers, progress=progress)
     if as_json:
         say_json(
-            {"twins": _counts(twins), "noises": [_row(each) for each in found], "costs": [cost_row(c) for c in costs]}
+            {"twins": _counts(twins), "noises": [_row(each) for each in judged], "costs": [cost_row(c) for c in costs]}
         )
         return
-    _print(twins, found)
+    _print(twins, judged)
     if costs:
         say_table(COST_HEADS, [cost_cells(each) for each in costs])
         say(COST_KEY)
@@ -145,7 +145,7 @@ def _row(found: "Likeness") -> dict[str, object]:
         "features_off": found.off,
         "worst": found.worst,
         "worst_noisy": found.seen,
-        "worst_made": found.made,
+        "worst_under": found.under,
     }
 
 
@@ -155,20 +155,31 @@ def _fields(noise: "Treatment") -> dict[str, object]:
     return fields
 
 
-def _print(twins: "Twins", found: "list[Likeness]") -> None:
+def _print(twins: "Twins", judged: "list[Likeness]") -> None:
     size = f"{counted(len(twins.documents), 'document')}, {counted(twins.pages, 'page')}"
     say(f"{size}, {twins.changed:,} of them changed")
     if twins.left_out:
         say_first(f"left out, as one side lacks them or has no text: {len(twins.left_out):,}", list(twins.left_out))
-    if not found:
+    if not judged:
         say("the two sides are equal: no noise, or severity 0 of any")
         return
-    say_table(_HEADS, [_shown(each) for each in found])
-    matched = [each.noise.kind for each in found if each.matched]
+    say_table(_HEADS, [_shown(each) for each in judged])
+    matched = [each.noise.kind for each in judged if each.matched]
     say(f"looks like {' or '.join(matched)}" if matched else "looks like none of these noises")
 
 
-_HEADS = ("noise", "severity", "95% interval", "distance", "limit", "features off", "fits worst", "noisy", "made", "")
+_HEADS = (
+    "noise",
+    "severity",
+    "95% interval",
+    "distance",
+    "limit",
+    "features off",
+    "fits worst",
+    "noisy",
+    "under it",
+    "",
+)
 
 
 def _shown(found: "Likeness") -> tuple[str, ...]:
@@ -183,7 +194,7 @@ def _shown(found: "Likeness") -> tuple[str, ...]:
         str(found.off),
         found.worst,
         f"{found.seen:.5f}",
-        f"{found.made:.5f}",
+        f"{found.under:.5f}",
         "matched" if found.matched else "not matched",
     )
 

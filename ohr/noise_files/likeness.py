@@ -88,7 +88,7 @@ class Likeness:
         distance: the largest difference of a feature, in standard deviations of the noise's own draws.
         limit: the distance up to which a noise is matched.
         off: how many features are farther away than their limits.
-        worst: the feature that fits worst, with its value on the noisy side (`seen`) and under the noise (`made`).
+        worst: the feature that fits worst, with its value on the noisy side (`seen`), and `under` the noise.
     """
 
     noise: Treatment
@@ -98,7 +98,7 @@ class Likeness:
     off: int
     worst: str
     seen: float
-    made: float
+    under: float
 
     @property
     def matched(self) -> bool:
@@ -108,15 +108,15 @@ class Likeness:
 
 def candidates(registry: Registry) -> dict[str, list[Treatment]]:
     """Return the noises of texts and of whole pages that need no arguments, by kind, each in its variants."""
-    found: dict[str, list[Treatment]] = {}
+    by_kind: dict[str, list[Treatment]] = {}
     for kind, families in registry.treatments().items():
         for family in families:
             plugin: Any = registry.load(family, kind)
             needs = any(field.is_required() for field in plugin.model_fields.values())
             if plugin.purpose == "noise" and plugin.takes != "image" and plugin.knob and not needs:
                 variants = VARIANTS.get(kind, [{}])
-                found[kind] = [plugin.model_validate({"kind": kind, **fields}) for fields in variants]
-    return found
+                by_kind[kind] = [plugin.model_validate({"kind": kind, **fields}) for fields in variants]
+    return by_kind
 
 
 def likenesses(
@@ -130,12 +130,12 @@ def likenesses(
         pages: about how many pages are compared; noise of whole pages is cheap, and is compared on all.
         said: is told which kind is done.
     """
-    found = []
+    judged = []
     for kind, variants in noises.items():
         mine = twins if isinstance(variants[0], PageOrder) else sampled(twins, pages)
-        found.append(_likeness(mine, variants))
+        judged.append(_likeness(mine, variants))
         said(kind)
-    return sorted(found, key=_order)
+    return sorted(judged, key=_order)
 
 
 def sampled(twins: Sequence[Twin], pages: int) -> list[Twin]:
@@ -150,13 +150,13 @@ def _likeness(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Likeness:
     """Choose the variant on the documents of the fit, fit its strength there, and judge it on the others."""
     fit, test = twins[::2], twins[1::2]
     first = sampled(fit, _FIRST_PAGES)
-    found = _judged(_Curve.of(fit, _nearest(first, variants), SCAN).refined(), test)
-    if not found.matched:  # perhaps only some of its parts are on
+    likeness = _judged(_Curve.of(fit, _nearest(first, variants), SCAN).refined(), test)
+    if not likeness.matched:  # perhaps only some of its parts are on
         mixed = (_weighted(first, noise) for noise in variants if getattr(noise, "parts", tuple)())
-        if some := [noise for noise in mixed if noise is not None]:
-            pruned = _pruned(first, _nearest(first, some))
-            found = min(found, _judged(_Curve.of(fit, pruned, SCAN).refined(), test), key=_order)
-    return found
+        if mixtures := [noise for noise in mixed if noise is not None]:
+            pruned = _pruned(first, _nearest(first, mixtures))
+            likeness = min(likeness, _judged(_Curve.of(fit, pruned, SCAN).refined(), test), key=_order)
+    return likeness
 
 
 def _nearest(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Treatment:
@@ -165,8 +165,8 @@ def _nearest(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Treatment:
     return min(variants, key=lambda noise: _Curve.of(twins, noise, SCAN).best[1])
 
 
-def _order(found: Likeness) -> tuple[int, float]:
-    return found.off, found.distance / found.limit
+def _order(likeness: Likeness) -> tuple[int, float]:
+    return likeness.off, likeness.distance / likeness.limit
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ class _Curve:
 
     @classmethod
     def of(cls, twins: Sequence[Twin], noise: Treatment, strengths: Sequence[float]) -> "_Curve":
-        made = np.array([_counts(twins, noise, strength, _SEEDS) for strength in strengths])
-        return cls(twins, noise, np.append(0.0, strengths), np.concatenate([np.zeros_like(made[:1]), made]))
+        counts = np.array([_counts(twins, noise, strength, _SEEDS) for strength in strengths])
+        return cls(twins, noise, np.append(0.0, strengths), np.concatenate([np.zeros_like(counts[:1]), counts]))
 
     def refined(self) -> "_Curve":
         """Return the curve with more strengths where the best one is."""
@@ -220,9 +220,9 @@ class _Curve:
     @cached_property
     def best(self) -> tuple[float, float]:
         """The strength at which the noise is nearest, and how far away it is there."""
-        made = self._along(self.counts.mean(axis=1).sum(axis=1))
+        along = self._along(self.counts.mean(axis=1).sum(axis=1))
         seen = np.sum([twin.changed for twin in self.twins], axis=0)
-        away = self._away(seen, made)
+        away = self._away(seen, along)
         return float(_STEPS[away.argmin()]), float(away.min())
 
     @property
@@ -236,8 +236,8 @@ class _Curve:
         """Return the best strength with its interval, each document left out in turn."""
         documents = np.array([twin.name for twin in self.twins])
         seen = np.array([twin.changed for twin in self.twins]).T
-        made = self.counts.mean(axis=1)  # (n, documents, features)
-        columns = np.concatenate([seen, made.transpose(0, 2, 1).reshape(-1, len(documents))])
+        by_document = self.counts.mean(axis=1)  # (n, documents, features)
+        columns = np.concatenate([seen, by_document.transpose(0, 2, 1).reshape(-1, len(documents))])
 
         def best(means: Floats) -> Floats | float:
             if means.ndim > 1:
@@ -250,13 +250,13 @@ class _Curve:
 
     def slope(self, strength: float) -> Floats:
         """Return by how much the features rise with the strength, (features,)."""
-        made = self._along(self.counts.mean(axis=1).sum(axis=1)) / self.size
+        along = self._along(self.counts.mean(axis=1).sum(axis=1)) / self.size
         place = int(np.clip(round(strength * (len(_STEPS) - 1)), 10, len(_STEPS) - 11))
-        return np.asarray((made[place + 10] - made[place - 10]) / (_STEPS[place + 10] - _STEPS[place - 10]))
+        return np.asarray((along[place + 10] - along[place - 10]) / (_STEPS[place + 10] - _STEPS[place - 10]))
 
-    def _away(self, seen: Floats, made: Floats) -> Floats:
+    def _away(self, seen: Floats, under: Floats) -> Floats:
         """Return how far the noise is away at each strength; one feature that never fits does not decide."""
-        return np.asarray(np.log1p((seen - made) ** 2 / self.spread).sum(axis=1))
+        return np.asarray(np.log1p((seen - under) ** 2 / self.spread).sum(axis=1))
 
     def _along(self, values: Floats) -> Floats:
         """Interpolate (n, features) values at _STEPS."""
@@ -269,21 +269,21 @@ def _judged(curve: _Curve, test: Sequence[Twin]) -> Likeness:
     counts = _counts(test, curve.noise, severity.mean, _JUDGES)
     size = np.maximum(np.sum([twin.size for twin in test], axis=0), 1)
     seen = np.sum([twin.changed for twin in test], axis=0) / size
-    made = counts.mean(axis=0).sum(axis=0) / size
+    under = counts.mean(axis=0).sum(axis=0) / size
     variance, df = pooled(list(_between_seeds(counts)), np.full(len(test), len(_JUDGES) - 1.0))
     error = np.nan_to_num(severity.se)  # what the fitted strength may be wrong by
     drawn = (variance * (1 + 1 / len(_JUDGES)) + LEAST**2) / size**2
     total = drawn + (curve.slope(severity.mean) * error) ** 2
-    away = np.abs(seen - made) / np.sqrt(total)
+    away = np.abs(seen - under) / np.sqrt(total)
     limit = quantile(1 - FALSE / 2 / len(FEATURES), df)
     place = int(np.argmax(away / limit))
     noise, off = _at(curve.noise, severity.mean), int((away > limit).sum())
-    distance, bound, *values = (float(each[place]) for each in (away, limit, seen, made))
+    distance, bound, *values = (float(each[place]) for each in (away, limit, seen, under))
     return Likeness(noise, severity, distance, bound, off, FEATURES[place], *values)
 
 
 def _weighted(twins: Sequence[Twin], noise: Any) -> Treatment | None:
-    """Find the weights of a noise's parts: what each changes alone is mixed until it is what has changed.
+    """Find the weights of a noise's parts: what each changes alone is share_of_mixture until it is what has changed.
 
     Parts may share their units, so that weights do not add up: they are corrected by what the mixture changes.
     """
@@ -294,10 +294,10 @@ def _weighted(twins: Sequence[Twin], noise: Any) -> Treatment | None:
     seen = np.sum([twin.changed for twin in twins], axis=0)[len(PAGES) :]
     scale = 1 / (np.sqrt(alone.max(axis=0) + seen) + LEAST[len(PAGES) :])
     rates = np.full(len(parts), _PROBE)
-    wanted = nnls((alone * scale).T, seen * scale)[0]
+    share_of_seen = nnls((alone * scale).T, seen * scale)[0]
     for _ in range(_TURNS):
-        mixed = nnls((alone * scale).T, _total(twins, _mixture(noise, rates), float(rates.max())) * scale)[0]
-        rates = np.clip(rates * (wanted + 1e-6) / (mixed + 1e-6), 0, 1)
+        share_of_mixture = nnls((alone * scale).T, _total(twins, _mixture(noise, rates), float(rates.max())) * scale)[0]
+        rates = np.clip(rates * (share_of_seen + 1e-6) / (share_of_mixture + 1e-6), 0, 1)
         amounts = rates * (alone * scale).sum(axis=1)
         # a part with few units says little about its rate, and is not what the others are measured by
         rates = np.minimum(rates, rates[amounts >= _SUBSTANTIAL * amounts.sum()].max(initial=0))

@@ -7,7 +7,7 @@ of the domain itself; never on the page that it is laid on.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ _BY_PAGE = (0.02, 0.06, 0.13, 0.24, 0.38, 0.54, 0.72, 0.88, 1.0)
 Texts = Mapping[str, Sequence[Page]]
 Made = Callable[[float, int], Texts]
 """A rate and a seed to the noisy pages of a domain."""
+Parts = Sequence[tuple[Texts, TextNoise]]
+"""Parts of a domain, each with the noise that it gets."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,9 @@ class Domain:
 
 def _lost(page: Page, other: Page | None) -> int:
     """Count the words of a page that are not on the other in their order, as the published scores see words."""
-    wanted = normalise(page.text).split()
-    read = normalise(other.text).split() if other is not None and other.error is None else []
-    return len(wanted) - LCSseq.similarity(wanted, read)
+    true_words = normalise(page.text).split()
+    read_words = normalise(other.text).split() if other is not None and other.error is None else []
+    return len(true_words) - LCSseq.similarity(true_words, read_words)
 
 
 def domains_of(benchmark: Benchmark, engine: Texts) -> list[Domain]:
@@ -90,13 +92,13 @@ def domains_of(benchmark: Benchmark, engine: Texts) -> list[Domain]:
         if document.name in engine:
             names.setdefault(document.domain, []).append(document.name)
     truth = {document.name: benchmark.pages(document) for document in benchmark.documents()}
-    found = []
+    domains = []
     for name, held in names.items():
         if asked := [question for question in questions if question.document in held]:
-            found.append(Domain(name, _of(truth, held), _of(engine, held), asked))
-    if not found:
+            domains.append(Domain(name, _of(truth, held), _of(engine, held), asked))
+    if not domains:
         raise DataError("no question of the benchmark is about a document that both sides have")
-    return found
+    return domains
 
 
 def _of(side: Texts, names: Sequence[str]) -> Texts:
@@ -105,9 +107,15 @@ def _of(side: Texts, names: Sequence[str]) -> Texts:
 
 def noisy_texts(domain: Domain, domains: Sequence[Domain], work: Path) -> Iterator[tuple[tuple[str, str], int, Texts]]:
     """Yield each noise and dose, the seed, and the noisy pages."""
-    for name, made, fixed in _noises(domain, domains, work):
-        levels: dict[str, float] = {f"rate {rate:g}": rate for rate in fixed}
-        levels |= _at_doses(domain, made)
+    registry = Registry()
+    formatting: Any = registry.load(registry.noise_family("text"), "formatting")()
+    noises = {"formatting": [(domain.truth, formatting)]} | {
+        f"channel, {name}": parts for name, parts in channels(domain, domains, work).items()
+    }
+    for name, parts in noises.items():
+        made = partial(_under, parts)
+        fixed = PUBLISHED if name == "formatting" else (0.5,)
+        levels = {f"rate {rate:g}": rate for rate in fixed} | _at_doses(domain, made)
         for seed in SEEDS:
             for level, rate in levels.items():
                 yield (name, level), seed, made(rate, seed)
@@ -115,19 +123,22 @@ def noisy_texts(domain: Domain, domains: Sequence[Domain], work: Path) -> Iterat
                 yield (name, "page by page"), seed, domain.by_page(made, seed)
 
 
-def _noises(domain: Domain, domains: Sequence[Domain], work: Path) -> Iterator[tuple[str, Made, Sequence[float]]]:
-    registry = Registry()
-    load = registry.load
-    family = registry.noise_family("text")
-    formatting: Any = load(family, "formatting")()
-    yield "formatting", lambda rate, seed: _laid(domain.truth, formatting, rate, seed), PUBLISHED
-    channel: Any = load(family, "channel")
+def channels(domain: Domain, domains: Sequence[Domain], work: Path) -> dict[str, Parts]:
+    """Fit channel noise to the engine on the other domains, and on the other half of the domain's documents.
 
-    def fitted(name: str, parts: Sequence[tuple[Texts, Texts]]) -> TextNoise:
-        path = work / f"{domain.name}-{name}.json".replace("/", "-")
+    Args:
+        domain: whose pages it is for.
+        domains: all.
+        work: a folder for the profiles.
+    """
+    registry, by_fit = Registry(), dict[str, Parts]()
+    channel: Any = registry.load(registry.noise_family("text"), "channel")
+
+    def fitted(name: str, sides: Sequence[tuple[Texts, Texts]]) -> TextNoise:
+        path = work / f"{domain.name}-{name}.json"
         pages = [
             (page.document, page.text, other.text)
-            for truth, engine in parts
+            for truth, engine in sides
             for document, known in truth.items()
             for page, other in zip(known, _matching(known, engine[document]), strict=True)
             if other is not None
@@ -136,18 +147,12 @@ def _noises(domain: Domain, domains: Sequence[Domain], work: Path) -> Iterator[t
         noise: TextNoise = channel(profile=str(path))
         return noise
 
-    others = [(other.truth, other.engine) for other in domains if other is not domain]
-    if others:
-        far = fitted("other-domains", others)
-        yield "channel, other domains", lambda rate, seed: _laid(domain.truth, far, rate, seed), (0.5,)
+    if others := [(other.truth, other.engine) for other in domains if other is not domain]:
+        by_fit["other domains"] = [(domain.truth, fitted("others", others))]
     if all(domain.halves):
         near = [fitted(f"half-{place}", [(half, domain.engine)]) for place, half in enumerate(domain.halves)]
-
-        def of_halves(rate: float, seed: int) -> Texts:
-            sides = zip(domain.halves, reversed(near), strict=True)
-            return {name: pages for half, noise in sides for name, pages in _laid(half, noise, rate, seed).items()}
-
-        yield "channel, other documents", of_halves, (0.5,)
+        by_fit["other documents"] = list(zip(domain.halves, reversed(near), strict=True))
+    return by_fit
 
 
 def _matching(pages: Sequence[Page], others: Sequence[Page]) -> list[Page | None]:
@@ -155,16 +160,19 @@ def _matching(pages: Sequence[Page], others: Sequence[Page]) -> list[Page | None
     return [by_index.get(page.index) if page.error is None else None for page in pages]
 
 
-def _laid(truth: Texts, noise: TextNoise, rate: float, seed: int) -> Texts:
-    stage = noise.model_copy(update={noise.knob: rate})
-    return {name: treat(TreatedPages.of(pages), [stage], (), seed).pages for name, pages in truth.items() if pages}
+def _under(parts: Parts, rate: float, seed: int) -> Texts:
+    noisy: dict[str, Sequence[Page]] = {}
+    for truth, noise in parts:
+        stage = noise.model_copy(update={noise.knob: rate})
+        noisy |= {name: treat(TreatedPages.of(pages), [stage], (), seed).pages for name, pages in truth.items()}
+    return noisy
 
 
 def _at_doses(domain: Domain, made: Made) -> dict[str, float]:
     """Find the rates that give the engine's doses; one that no rate gives is left out."""
     known: dict[float, Dose] = {}
-    wanted = domain.dose(domain.engine)
-    found = {}
+    engine = domain.dose(domain.engine)
+    rates_of = {}
     for name in DOSES:
 
         def measure(rates: Sequence[float], name: str = name) -> list[float]:
@@ -173,7 +181,7 @@ def _at_doses(domain: Domain, made: Made) -> dict[str, float]:
                     known[rate] = domain.dose(made(rate, SEEDS[0]))
             return [getattr(known[rate], name) for rate in rates]
 
-        (met,) = search(measure, [getattr(wanted, name)], scan=_SCAN, tolerance=_TOLERANCE, passes=_PASSES)
+        (met,) = search(measure, [getattr(engine, name)], scan=_SCAN, tolerance=_TOLERANCE, passes=_PASSES)
         if not isinstance(met, Unreachable):
-            found[name] = met.value
-    return found
+            rates_of[name] = met.value
+    return rates_of

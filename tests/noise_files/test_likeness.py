@@ -46,8 +46,8 @@ def test_kind_and_strength_are_recovered(kind, rate, fields, others):
     best, *rest = held_against(under(noise(kind, rate=rate, **fields)), kind, *others)
     assert best.matched and best.noise.kind == kind
     assert best.severity.mean == pytest.approx(rate, abs=0.05)
-    wanted = noise(kind, **fields)
-    assert all(getattr(best.noise, name) == getattr(wanted, name) for name in fields)
+    applied = noise(kind, **fields)
+    assert all(getattr(best.noise, name) == getattr(applied, name) for name in fields)
     assert not any(other.matched for other in rest)
 
 
@@ -65,8 +65,8 @@ def test_what_ohr_does_not_have_is_not_matched(foreign, kinds):
 
 
 def test_noise_of_whole_pages_is_told_apart():
-    found = held_against(under(noise("drop_pages", rate=0.5)), "drop_pages", "double_pages")
-    assert [(each.noise.kind, each.matched) for each in found] == [("drop_pages", True), ("double_pages", False)]
+    judged = held_against(under(noise("drop_pages", rate=0.5)), "drop_pages", "double_pages")
+    assert [(each.noise.kind, each.matched) for each in judged] == [("drop_pages", True), ("double_pages", False)]
 
 
 def counts(clean, noisy):
@@ -75,7 +75,7 @@ def counts(clean, noisy):
 
 
 @pytest.mark.parametrize(
-    ("noisy", "wanted"),
+    ("noisy", "expected"),
     [
         ({0: "one two", 1: "three"}, {}),
         ({0: "one two"}, {"pages absent": 1}),
@@ -90,8 +90,8 @@ def counts(clean, noisy):
         ),
     ],
 )  # fmt: skip
-def test_changes_are_counted_by_page(noisy, wanted):
-    assert counts(["one two", "three"], noisy) == wanted
+def test_changes_are_counted_by_page(noisy, expected):
+    assert counts(["one two", "three"], noisy) == expected
 
 
 def test_pages_that_are_empty_on_both_sides_change_nothing():
