@@ -4,7 +4,7 @@
 
 Losses and doses are those that `ohr noise validate` has measured (`studies/kept/realism`): the engine's, and those of
 channel noise as fitted (rate 0.5) on the other domains, or on the other half of a domain's documents. The distances are
-measured here, on the ground truth alone; those of OHRBench need OHRBENCH_DATA.
+measured here, on the ground truth alone, which OHRBENCH_DATA names.
 """
 
 import json
@@ -22,8 +22,6 @@ from studies.realism import kept
 
 SETS: dict[str, dict[str, Any]] = {
     "ohrbench-mineru": {"kind": "ohrbench", "root": "${OHRBENCH_DATA}"},
-    "mini-tesseract": {"kind": "mini", "languages": ["en"]},
-    "mini-rapidocr": {"kind": "mini", "languages": ["en"]},
 }
 """By the name of the kept numbers: the benchmark's keys."""
 

@@ -2,7 +2,6 @@
 
     ohr noise validate --benchmark ohrbench --root OHRBENCH_DATA --protocol reference \
         --ocr OHRBENCH_DATA/retrieval_base/MinerU --json > studies/kept/realism/ohrbench-mineru.json
-    ohr noise validate --gt mini --set 'languages=[en]' --ocr ENGINE --json > studies/kept/realism/mini-ENGINE.json
     python -m studies.recovery > studies/kept/realism/recovery.json
     python -m studies.channel_distance > studies/kept/realism/distances.json
     python -m studies.realism

@@ -37,9 +37,9 @@ def _shipped() -> Mapping[str, Path]:
     return {file.stem: file for file in (Path(__file__).parent / "profiles").glob("*.json")}
 
 
-WARNED, REFUSED = 0.75, 1.7
+WARNED, REFUSED = 0.75, 1.35
 """Distances from a profile (`Donors.apart`) beyond which a study is warned, and refused: the most that halves of one
-domain of OHRBench are apart, and the most that the channel was tried at (docs/noise/channel.md)."""
+domain of OHRBench are apart, and the most at which the channel was tried (docs/noise/channel.md)."""
 
 _LOOKED_AT = 100
 """Documents of a domain that are looked at: each of them has many pages."""

@@ -1,5 +1,6 @@
 """`ohr noise validate`: which noise two sides of the same pages look like."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,45 +49,77 @@ def validate(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Say which of ohr's noises twins look like, pages that are there clean and noisy, and how strong it is.
+    """Find which of ohr's noises twins look like, pages that are there clean and noisy, and how strong it is.
 
-    A noise is laid on the clean pages, fitted on half of the documents, and judged on the others. With a benchmark,
+    A noise is put on the clean pages, fitted on half of the documents, and judged on the others. With a benchmark,
     noises at the noisy pages' dose are then compared by what they cost retrieval.
     """
-    from ohr.cli.display.progress import bars
-    from ohr.engine.progress import counting
-    from ohr.noise_files.likeness import likenesses
-    from ohr.noise_files.text_twins import of_benchmark, of_folder, pair
     from ohr.registry import Registry
-    from ohr.runner.noise_cost import compared
-    from ohr.spec.read import make_benchmark
 
-    registry, own = Registry(), None
-    keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
-    if benchmark or root or gt in (None, "mini"):
-        own = make_benchmark(keys, "ohr noise validate")
-        own.check()
+    registry = Registry()
     noises = _noises(registry, noise)
-    clean = of_benchmark(own) if own else of_folder(Path(gt or ""))
+    keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
+    own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
+    clean = _clean(own, gt)
     noisy = _noisy(registry, own, clean, ocr, format)
-    twins = pair(clean, noisy, (gt or (own.kind if own else ""), ocr))
-    judged: list[Likeness] = []
-    if twins.changed:
-        with bars() as progress, counting(progress, "noises", len(noises)) as advance:
-            judged = likenesses(twins.documents, noises, pages, lambda _: advance(1))
-    costs: list[Cost] = []
-    if own and cost and twins.changed and own.questions():
-        with bars() as progress, TemporaryDirectory() as work:
-            costs = compared(own, keys, noisy, Path(work), store=store, runs=runs, workers=workers, progress=progress)
+    twins = _paired(clean, noisy, (gt or str(keys["kind"]), ocr))
+    judged = _judged(twins, noises, pages)
+    costs = _costs(own, keys, noisy, store, runs, workers) if own and cost and twins.changed else []
+    _say(twins, judged, costs, as_json=as_json)
+
+
+def _say(twins: "Twins", judged: "list[Likeness]", costs: "list[Cost]", *, as_json: bool) -> None:
     if as_json:
-        say_json(
-            {"twins": _counts(twins), "noises": [_row(each) for each in judged], "costs": [cost_row(c) for c in costs]}
-        )
+        rows = {"noises": [_row(each) for each in judged], "costs": [cost_row(each) for each in costs]}
+        say_json({"twins": _counts(twins), **rows})
         return
     _print(twins, judged)
     if costs:
         say_table(COST_HEADS, [cost_cells(each) for each in costs])
         say(COST_KEY)
+
+
+def _benchmark(keys: Mapping[str, Any]) -> "Benchmark":
+    from ohr.spec.read import make_benchmark
+
+    own = make_benchmark(dict(keys), "ohr noise validate")
+    own.check()
+    return own
+
+
+def _clean(own: "Benchmark | None", gt: str | None) -> "Pages":
+    from ohr.noise_files.text_twins import of_benchmark, of_folder
+
+    return of_benchmark(own) if own else of_folder(Path(gt or ""))
+
+
+def _paired(clean: "Pages", noisy: "Pages", names: tuple[str, str]) -> "Twins":
+    from ohr.noise_files.text_twins import pair
+
+    return pair(clean, noisy, names)
+
+
+def _judged(twins: "Twins", noises: "Mapping[str, list[Treatment]]", pages: int) -> "list[Likeness]":
+    from ohr.cli.display.progress import bars
+    from ohr.engine.progress import counting
+    from ohr.noise_files.likeness import likenesses
+
+    if not twins.changed:
+        return []
+    with bars() as progress, counting(progress, "noises", len(noises)) as advance:
+        return likenesses(twins.documents, noises, pages, lambda _: advance(1))
+
+
+def _costs(
+    own: "Benchmark", keys: Mapping[str, Any], noisy: "Pages", store: str, runs: Path, workers: int | None
+) -> "list[Cost]":
+    from ohr.cli.display.progress import bars
+    from ohr.runner.noise_cost import compared
+
+    if not own.questions():
+        return []
+    with bars() as progress, TemporaryDirectory() as work:
+        return compared(own, keys, noisy, Path(work), store=store, runs=runs, workers=workers, progress=progress)
 
 
 def _noisy(registry: "Registry", own: "Benchmark | None", clean: "Pages", ocr: str, format: str) -> "Pages":
@@ -200,7 +233,7 @@ def _shown(found: "Likeness") -> tuple[str, ...]:
 
 
 _FAR = 100
-"""A distance that is not told from larger ones."""
+"""Larger distances are printed as this one."""
 
 
 def _plain(value: object) -> str:

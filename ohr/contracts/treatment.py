@@ -185,7 +185,7 @@ class TextNoise(Treatment):
         return self
 
     def notes(self, truth: Mapping[str, Sequence[Page]]) -> Sequence[str]:  # noqa: ARG002 # for those that look at it
-        """Say what of a study's clean pages, by document, makes this noise doubtful: warnings.
+        """Return what of a study's clean pages, by document, makes this noise doubtful: warnings.
 
         Reading many documents takes long: look at a few of each domain.
         """

@@ -1,6 +1,6 @@
 """Which noise two texts of the same pages look like: analysis by synthesis.
 
-A noise that ohr has is laid on the clean pages at several strengths, and what it changed is compared with what the
+A noise that ohr has is put on the clean pages at several strengths, and what it changed is compared with what the
 noisy side has changed, by the counts of `page_changes`. The strength is fitted on one half of the documents and judged
 on the other. The pages are the same on both sides, so that a noise which is the right one differs by its draws alone:
 their spread, over seeds and within documents, is the unit of the distance.
@@ -23,7 +23,7 @@ from ohr.statistics.estimate import Estimate, quantile
 from ohr.steps.documents.treat import TreatedPages, treat
 
 FALSE = 0.01
-"""Chance at most, over all features together, that the noise which was laid is called not matched."""
+"""Chance at most, over all features together, that the noise which was used is called not matched."""
 
 VARIANTS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "formatting": [{"markdown": share} for share in (0.5, 1.0, 0.0)],
@@ -51,7 +51,7 @@ _PROBE, _OFF, _TURNS = 0.3, 0.05, 3
 _SUBSTANTIAL = 0.1
 """Share of all that has changed, from which on a part's rate is known well."""
 _AS_NEAR = 2.0
-"""What a part must bring the noise nearer by to be kept: as much as two features off by 1.3 standard deviations."""
+"""Distance by which a part must bring the noise nearer to be kept: two features off by 1.3 standard deviations."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class Twin:
 
     @cached_property
     def size(self) -> Floats:
-        """What counts are divided by."""
+        """Divisors of the counts."""
         return sizes(self.pages)
 
     @cached_property
     def changed(self) -> Floats:
-        """What the noisy side has changed."""
+        """Counts of changes on the noisy side."""
         return changes(self.pages, self.noisy)
 
     def changed_by(self, noise: Treatment, seed: int) -> Floats:
@@ -128,7 +128,7 @@ def likenesses(
         twins: of at least four documents.
         noises: the variants of each kind.
         pages: about how many pages are compared; noise of whole pages is cheap, and is compared on all.
-        said: is told which kind is done.
+        said: is called with each kind when it is done.
     """
     judged = []
     for kind, variants in noises.items():
@@ -171,7 +171,7 @@ def _order(likeness: Likeness) -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class _Curve:
-    """What a noise changes, by its strength.
+    """Counts of changes under a noise, by its strength.
 
     Args:
         strengths: (n,) ascending from 0.

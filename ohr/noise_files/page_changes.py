@@ -1,4 +1,4 @@
-"""What changed between two texts of the same pages: counts by which a noise is told from others.
+"""Changes between two texts of the same pages: counts by which noises differ.
 
 Each count is a sum over the pages of a document, with the size that it is divided by: pages, characters or words of the
 clean text, which no noise changes. So counts of several documents add up.
@@ -38,10 +38,10 @@ FEATURES = (
     *(f"{name} added" for name in _COUNTED),
     *(f"{name} removed" for name in _COUNTED),
 )
-"""What is counted, in the order of the columns."""
+"""Names of the counts, in the order of the columns."""
 
 LEAST = np.array([0.5] * len(PAGES) + [20.0] * len(_CHARACTERS) + [2.0] * (len(FEATURES) - len(PAGES) - 2))
-"""Counts that a difference of two or three edits comes to: no noise is told from another by less."""
+"""Counts that a difference of two or three edits comes to: smaller differences count for nothing."""
 
 _LONG = 10
 """Words of a long run, as in the profile of a channel."""

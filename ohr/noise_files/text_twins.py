@@ -52,7 +52,7 @@ def pair(clean: Pages, noisy: Pages, names: tuple[str, str]) -> Twins:
     if len(twins) < FEWEST:
         has = counted(len(twins), "document") if twins else "no document"
         raise DataError(
-            f"{names[0]} and {names[1]} have {has} with clean text in common, named alike: at least {FEWEST} are "
+            f"{names[0]} and {names[1]} have {has} with clean text in common, of the same name: at least {FEWEST} are "
             "needed, half of them to fit a noise on and half to judge it by"
         )
     left_out = sorted((clean.keys() | noisy.keys()) - {twin.name for twin in twins})

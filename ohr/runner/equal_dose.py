@@ -2,7 +2,7 @@
 
 The dose is equal domain by domain, in `r_noise` or in the loss of evidence words; or page by page, in words lost.
 Channel noise is fitted to the engine twice: on the pages of the other domains, and on the other half of the documents
-of the domain itself; never on the page that it is laid on.
+of the domain itself; never on the page that it changes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -383,7 +383,7 @@ def lined(lines, sentences):
     ("text", "said"),
     [
         (lined(6, 3), ""),
-        (lined(3, 6), "words of a line"),
+        (lined(4, 5), "words of a line"),
         (" ".join(["word"] * 20_000), None),
         ("", ""),
     ],
@@ -395,7 +395,7 @@ def test_pages_unlike_those_of_the_profile_are_warned_of_and_far_ones_refused(tm
     path.write_text(Channel.fitted(fitted, "toy").dumps())
     noise, truth = Channel(profile=str(path)), {"news/a": [Page("news/a", 0, text)]}
     if said is None:
-        with pytest.raises(DataError, match=r"pages of news are unlike .*nothing is known beyond 1.7: fit one"):
+        with pytest.raises(DataError, match=r"pages of news are unlike .*nothing is known beyond 1.35: fit one"):
             noise.notes(truth)
     else:
         notes = noise.notes(truth)
