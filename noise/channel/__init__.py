@@ -14,9 +14,9 @@ from ohr.files.changes import kept_until_changed
 from ohr.keys import file_digest
 from ohr.text import edits
 
-from .donors import Donors, Losses, alone
+from .donors import FEATURES, Apart, Donors, Losses, alone, describe
 from .donors import transplant as losses_of  # a module had its name (`ohr.moved`)
-from .page_model import PageWords, Pattern, read, within
+from .page_model import PageWords, Pattern, Values, read, within
 from .profile import Profile, load
 from .writing import Habits, Writer
 
@@ -35,6 +35,36 @@ def _made_ready(path: Path) -> tuple[Profile, Donors, Habits]:
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Path]:
     return {file.stem: file for file in (Path(__file__).parent / "profiles").glob("*.json")}
+
+
+WARNED, REFUSED = 0.75, 1.35
+"""Distances from a profile (`Donors.apart`) beyond which a study is warned, and refused: the most that halves of one
+domain of OHRBench are apart, and the most at which the channel was tried (docs/noise/channel.md)."""
+
+_LOOKED_AT = 100
+"""Documents of a domain that are looked at: each of them has many pages."""
+
+_TITLES = {
+    "log_words": "words of a page", "log_line_words": "words of a line", "log_pages": "pages of a document",
+    "number": "words that are numbers", "formula": "words in formulas", "cell": "words in tables",
+}  # fmt: skip
+
+
+def _difference(found: Apart) -> str:
+    """Return which feature is farthest from the profile's, and by how much, in words."""
+    here, there = (np.expm1(each) if found.feature in ("log_words", "log_line_words") else each for each in found[2:])
+    if found.feature == "log_pages":
+        here, there = np.exp(here), np.exp(there)
+    if found.feature.startswith("log"):
+        return f"{here:.3g} {_TITLES[found.feature]}, {there:.3g} on its most similar ones"
+    return f"{_TITLES[found.feature]} are {here**2:.1%}, {there**2:.1%} on its most similar ones"
+
+
+def _by_domain(truth: Mapping[str, Sequence[Page]]) -> Mapping[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for name in truth:
+        names.setdefault(name.partition("/")[0] if "/" in name else "", []).append(name)
+    return names
 
 
 class Channel(TextNoise, kind="channel"):
@@ -74,6 +104,39 @@ class Channel(TextNoise, kind="channel"):
         if self.group is not None and self.group not in donors.groups:
             known = ", ".join(profile.groups) or "none"
             raise DataError(f"profile {self.profile} has no group {self.group!r}; it has: {known}")
+
+    def notes(self, truth: Mapping[str, Sequence[Page]]) -> Sequence[str]:
+        """Warn of domains whose pages are unlike those of the profile.
+
+        Raises:
+            DataError: they are farther from them than any pages that the channel was tried on.
+        """
+        said = []
+        for domain, found in self.apart(truth).items():
+            if found.distance > WARNED:
+                about = f"channel: pages of {domain or 'these documents'} are unlike those of profile {self.profile}"
+                far = f"{about}: {_difference(found)}; distance {found.distance:.1f}"
+                if found.distance > REFUSED:
+                    raise DataError(f"{far}, and nothing is known beyond {REFUSED}: fit one with `ohr noise fit`")
+                said.append(f"{far}, where {WARNED} is usual; its errors may be another engine's")
+        return said
+
+    def apart(self, truth: Mapping[str, Sequence[Page]]) -> Mapping[str, Apart]:
+        """Return how far pages are from those of the profile, by domain; a domain without words is left out."""
+        _, donors, _ = self._ready()
+        by_domain = {}
+        for domain, names in _by_domain(truth).items():
+            group = domain if self.group is None and domain in donors.groups else self.group or ""
+            pages = np.concatenate([self._described(truth[name]) for name in names[:: -(-len(names) // _LOOKED_AT)]])
+            if len(pages):
+                by_domain[domain] = donors.apart(group, pages)
+        return by_domain
+
+    def _described(self, pages: Sequence[Page]) -> Values:
+        """Describe the pages with words, (pages, len(FEATURES))."""
+        patterns = [self._words(page.text).pattern() for page in pages if page.error is None]
+        worded = [pattern for pattern in patterns if len(pattern.cls)]
+        return np.array([describe(pattern, len(worded)) for pattern in worded]).reshape(-1, len(FEATURES))
 
     def identity(self) -> Mapping[str, object]:
         """Key the profile by its content."""

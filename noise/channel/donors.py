@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,11 @@ _FAR = 6.0
 
 _FEWEST = 10
 """Words of a class that a page must have; where it has fewer, the next page with enough is followed."""
+
+
+_LEAST_SPREAD = np.array([0.35, 0.35, 0.35, 0.1, 0.1, 0.1])
+"""Standard deviations that features but the first have at least: half a doubling of a number, and of a share that of a
+percent of the words. A profile without formulas is not infinitely far from a page with one."""
 
 
 def describe(page: Pattern, pages: int) -> Values:
@@ -91,10 +96,26 @@ class Tape:
         return Followed(value, expit(logit(rank) - logit(chance)))
 
 
+class Apart(NamedTuple):
+    """How far pages are from the most similar ones of a profile.
+
+    Args:
+        distance: mean over the pages, in standard deviations of the profile's pages.
+        feature: of FEATURES, the one that is farthest.
+        here, there: its mean over the pages, and over those that they follow.
+    """
+
+    distance: float
+    feature: str
+    here: float
+    there: float
+
+
 class Donors:
     """All pages of a profile.
 
     Args:
+        features: (pages, len(FEATURES)) see `describe`.
         lost: (pages,) share of words that is lost.
         places: (pages, 3) see `place`; `groups` numbers of the pages of each group.
         lines: which lines were lost whole; `words` how many words each run has that begins at a word, of the lines that
@@ -109,7 +130,8 @@ class Donors:
         size = [len(donor.pages) for donor in profile.donors for _ in donor.pages]
         self.lost: Values = np.array([page.lost.mean() for page in self.pages])
         self.weights = np.array([profile.severity.get(name, 0.0) for name in FEATURES])
-        self.places = np.array([self.place(page, count) for page, count in zip(self.pages, size, strict=True)])
+        self.features = np.array([describe(page, count) for page, count in zip(self.pages, size, strict=True)])
+        self.places = np.array([self._place(features) for features in self.features])
         named = np.array([donor.group for donor in profile.donors for _ in donor.pages])
         self.groups = {"": np.arange(len(self.pages))} | {name: places(named == name) for name in profile.groups}
         self.lines = Tape(
@@ -124,7 +146,19 @@ class Donors:
 
     def place(self, page: Pattern, pages: int) -> Values:
         """Return where a page of a document of so many pages is, (3,): similar pages are near each other."""
-        features = describe(page, pages)
+        return self._place(describe(page, pages))
+
+    def apart(self, group: str, pages: Values) -> Apart:
+        """Compare (pages, len(FEATURES)) descriptions with the pages of a group that are most like them."""
+        held = self.features[self.groups[group], 1:]
+        unit, described = np.maximum(held.std(axis=0), _LEAST_SPREAD), pages[:, 1:]
+        nearest = np.array([held[(((held - page) / unit) ** 2).sum(axis=1).argmin()] for page in described])
+        away = (described - nearest) / unit
+        worst = int(np.abs(away).mean(axis=0).argmax())
+        distance = float(np.sqrt((away**2).sum(axis=1)).mean())
+        return Apart(distance, FEATURES[1 + worst], float(described[:, worst].mean()), float(nearest[:, worst].mean()))
+
+    def _place(self, features: Values) -> Values:
         return np.append(np.clip(features @ self.weights, -_FAR, _FAR), _BY_CONTENT * features[_CONTENT])
 
     def nearest(self, group: str, place: Values) -> Ints:

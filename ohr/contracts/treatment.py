@@ -184,6 +184,13 @@ class TextNoise(Treatment):
         """
         return self
 
+    def notes(self, truth: Mapping[str, Sequence[Page]]) -> Sequence[str]:  # noqa: ARG002 # for those that look at it
+        """Return what of a study's clean pages, by document, makes this noise doubtful: warnings.
+
+        Reading many documents takes long: look at a few of each domain.
+        """
+        return ()
+
     @property
     def sees_document(self) -> bool:
         """Whether what it does to a page depends on the document's other pages."""

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from ohr import seeds
-from ohr.contracts import Benchmark, Document, Page, PageId, Question
+from ohr.contracts import Benchmark, Document, Page, PageId, Question, TextNoise
 from ohr.errors import OhrError, PluginError, SpecError
 from ohr.keys import code, installed, key
 from ohr.messages.faults import Fault, sentences
@@ -228,9 +228,17 @@ def read_inputs(spec: Spec) -> Inputs:
     truth = Truth(spec.benchmark, documents)
     copies = find_copies(truth) if spec.benchmark.scoring.name == "clean" and "retrieval" in spec.evaluate else {}
     warnings += _repeated(copies)
+    warnings += _doubtful(spec, truth)
     inputs = Inputs(spec.benchmark, tuple(documents), tuple(questions), truth, tuple(warnings), copies)
     _check_truth(spec, inputs)
     return inputs
+
+
+def _doubtful(spec: Spec, truth: Truth) -> list[str]:
+    """Warn of noises of texts for which the pages are too different, each once for all its strengths."""
+    noises = (each for base in spec.knowledge_bases for each in base.text_treatments if isinstance(each, TextNoise))
+    distinct = dict.fromkeys(each.model_copy(update={each.knob: 1.0}) for each in noises if each.acts)
+    return [note for noise in distinct for note in noise.notes(truth)]
 
 
 def _cut_short(spec: Spec) -> list[str]:

@@ -17,6 +17,7 @@ class Reading:
     """A page of a document: the truth, and the text that an engine read on it."""
 
     document: str
+    page: int
     truth: str
     read: str
 
@@ -37,7 +38,7 @@ def recorded(truth: Path, read: Path) -> list[Reading]:
         for page in ohrbench_json.read_pages(truth, name):
             there = other.get(page.index)
             if there is not None and page.error is None and there.error is None:
-                found.append(Reading(name, page.text, there.text))
+                found.append(Reading(name, page.index, page.text, there.text))
     if not found:
         raise DataError(f"no page of {truth} is in {read}: both must have <domain>/<document>.json")
     return found
@@ -52,7 +53,7 @@ def recognised(benchmark: Benchmark, engine: OcrBackend, progress: Progress) -> 
             for page, read in zip(pages, _read(benchmark, engine, document, len(pages)), strict=False):
                 advance(1)
                 if read.error is None:
-                    yield Reading(document.name, page.text, engine.written(read))
+                    yield Reading(document.name, page.index, page.text, engine.written(read))
 
 
 def _read(benchmark: Benchmark, engine: OcrBackend, document: Document, pages: int) -> Iterator[Recognition]:

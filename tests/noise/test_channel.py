@@ -373,3 +373,30 @@ def test_a_fit_without_words_is_refused():
     with pytest.raises(DataError, match="no page of the ground truth has a word"):
         Channel.fitted([("law/a", "--", "x")], "toy")
     assert json.dumps(Channel().model_dump(mode="json"))
+
+
+def lined(lines, sentences):
+    return "\n".join([SENTENCE * sentences] * lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (lined(6, 3), ""),
+        (lined(4, 5), "words of a line"),
+        (" ".join(["word"] * 20_000), None),
+        ("", ""),
+    ],
+    ids=["similar", "longer lines", "far away", "empty"],
+)
+def test_pages_unlike_those_of_the_profile_are_warned_of_and_far_ones_refused(tmp_path, text, said):
+    path = tmp_path / "profile.json"
+    fitted = [(f"law/{n}", lined(3 * n, 1 + n % 3), lined(3 * n - 1, 1 + n % 3)) for n in range(1, 9)]
+    path.write_text(Channel.fitted(fitted, "toy").dumps())
+    noise, truth = Channel(profile=str(path)), {"news/a": [Page("news/a", 0, text)]}
+    if said is None:
+        with pytest.raises(DataError, match=r"pages of news are unlike .*nothing is known beyond 1.35: fit one"):
+            noise.notes(truth)
+    else:
+        notes = noise.notes(truth)
+        assert len(notes) == bool(said) and all(said in note for note in notes)

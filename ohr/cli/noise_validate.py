@@ -1,0 +1,240 @@
+"""`ohr noise validate`: which noise two sides of the same pages look like."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ohr.cli.display.console import say, say_first, say_json, say_table
+from ohr.cli.display.noise_costs import COST_HEADS, COST_KEY, cost_cells, cost_row
+from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
+from ohr.cli.score import Domains, Fields, Kind, Root, Rules, benchmark_keys
+from ohr.messages.wording import counted
+
+if TYPE_CHECKING:
+    from ohr.contracts import Benchmark, Treatment
+    from ohr.noise_files.likeness import Likeness
+    from ohr.noise_files.text_twins import Pages, Twins
+    from ohr.registry import Registry
+    from ohr.runner.noise_cost import Cost
+
+
+def validate(
+    ocr: Annotated[
+        str,
+        typer.Option(metavar="DIR", help="The noisy pages; with a benchmark, or an engine's kind.", show_default=False),
+    ],
+    gt: Annotated[
+        str | None, typer.Option(metavar="DIR", help="The same pages, clean; or `mini`.", show_default=False)
+    ] = None,
+    format: Annotated[str, typer.Option(metavar="FORMAT", help="Of --ocr, as of `precomputed`.")] = "ohrbench",
+    noise: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NOISE", help="Only this noise, as in a spec; may be repeated. All that need nothing."),
+    ] = None,
+    pages: Annotated[int, typer.Option(min=1, metavar="N", help="About how many pages are compared.")] = 400,
+    benchmark: Kind = None,
+    root: Root = None,
+    domains: Domains = None,
+    protocol: Rules = None,
+    fields: Fields = None,
+    cost: Annotated[
+        bool,
+        typer.Option(help="Compare what noises and the noisy pages cost retrieval; of a benchmark with questions."),
+    ] = True,
+    workers: Workers = None,
+    store: StoreFolder = STORE,
+    runs: RunsFolder = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Find which of ohr's noises twins look like, pages that are there clean and noisy, and how strong it is.
+
+    A noise is put on the clean pages, fitted on half of the documents, and judged on the others. With a benchmark,
+    noises at the noisy pages' dose are then compared by what they cost retrieval.
+    """
+    from ohr.registry import Registry
+
+    registry = Registry()
+    noises = _noises(registry, noise)
+    keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
+    own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
+    clean = _clean(own, gt)
+    noisy = _noisy(registry, own, clean, ocr, format)
+    twins = _paired(clean, noisy, (gt or str(keys["kind"]), ocr))
+    judged = _judged(twins, noises, pages)
+    costs = _costs(own, keys, noisy, store, runs, workers) if own and cost and twins.changed else []
+    _say(twins, judged, costs, as_json=as_json)
+
+
+def _say(twins: "Twins", judged: "list[Likeness]", costs: "list[Cost]", *, as_json: bool) -> None:
+    if as_json:
+        rows = {"noises": [_row(each) for each in judged], "costs": [cost_row(each) for each in costs]}
+        say_json({"twins": _counts(twins), **rows})
+        return
+    _print(twins, judged)
+    if costs:
+        say_table(COST_HEADS, [cost_cells(each) for each in costs])
+        say(COST_KEY)
+
+
+def _benchmark(keys: Mapping[str, Any]) -> "Benchmark":
+    from ohr.spec.read import make_benchmark
+
+    own = make_benchmark(dict(keys), "ohr noise validate")
+    own.check()
+    return own
+
+
+def _clean(own: "Benchmark | None", gt: str | None) -> "Pages":
+    from ohr.noise_files.text_twins import of_benchmark, of_folder
+
+    return of_benchmark(own) if own else of_folder(Path(gt or ""))
+
+
+def _paired(clean: "Pages", noisy: "Pages", names: tuple[str, str]) -> "Twins":
+    from ohr.noise_files.text_twins import pair
+
+    return pair(clean, noisy, names)
+
+
+def _judged(twins: "Twins", noises: "Mapping[str, list[Treatment]]", pages: int) -> "list[Likeness]":
+    from ohr.cli.display.progress import bars
+    from ohr.engine.progress import counting
+    from ohr.noise_files.likeness import likenesses
+
+    if not twins.changed:
+        return []
+    with bars() as progress, counting(progress, "noises", len(noises)) as advance:
+        return likenesses(twins.documents, noises, pages, lambda _: advance(1))
+
+
+def _costs(
+    own: "Benchmark", keys: Mapping[str, Any], noisy: "Pages", store: str, runs: Path, workers: int | None
+) -> "list[Cost]":
+    from ohr.cli.display.progress import bars
+    from ohr.runner.noise_cost import compared
+
+    if not own.questions():
+        return []
+    with bars() as progress, TemporaryDirectory() as work:
+        return compared(own, keys, noisy, Path(work), store=store, runs=runs, workers=workers, progress=progress)
+
+
+def _noisy(registry: "Registry", own: "Benchmark | None", clean: "Pages", ocr: str, format: str) -> "Pages":
+    from ohr.cli.display.progress import bars
+    from ohr.noise_files.text_twins import of_engine, of_folder, of_results
+    from ohr.spec.read import make_ocr
+
+    if own and not Path(ocr).is_dir() and ocr in registry.names("ocr"):
+        engine: Any = registry.load("ocr", ocr)()
+        engine.check()
+        with bars() as progress:
+            return of_engine(own, engine, progress)
+    if format == "ohrbench":
+        return of_folder(Path(ocr))
+    results: Any = make_ocr({"kind": "precomputed", "root": ocr, "format": format}, "ohr noise validate")
+    results.check()
+    return of_results(results, clean)
+
+
+def _noises(registry: "Registry", given: list[str] | None) -> "dict[str, list[Treatment]]":
+    from ohr.errors import SpecError
+    from ohr.noise_files.likeness import candidates
+    from ohr.spec.read import read_noise
+
+    if not given:
+        return candidates(registry)
+    chosen = {}
+    for text in given:
+        chain = read_noise(text, registry)
+        if chain.medium != "text" or len(chain.noises) > 1:
+            raise SpecError(f"--noise {text}: must be one noise of texts")
+        chain.noises[0].check()
+        chosen[text] = [chain.noises[0]]
+    return chosen
+
+
+def _counts(twins: "Twins") -> dict[str, object]:
+    return {
+        "documents": len(twins.documents),
+        "pages": twins.pages,
+        "changed_pages": twins.changed,
+        "left_out": list(twins.left_out),
+    }
+
+
+def _row(found: "Likeness") -> dict[str, object]:
+    return {
+        "kind": found.noise.kind,
+        "noise": _fields(found.noise),
+        "severity": found.severity.mean,
+        "low": found.severity.low,
+        "high": found.severity.high,
+        "matched": found.matched,
+        "distance": found.distance,
+        "limit": found.limit,
+        "features_off": found.off,
+        "worst": found.worst,
+        "worst_noisy": found.seen,
+        "worst_under": found.under,
+    }
+
+
+def _fields(noise: "Treatment") -> dict[str, object]:
+    """Return what of a noise is not by default, but for its strength."""
+    fields: dict[str, object] = noise.model_dump(mode="json", exclude_defaults=True, exclude={"kind", noise.knob})
+    return fields
+
+
+def _print(twins: "Twins", judged: "list[Likeness]") -> None:
+    size = f"{counted(len(twins.documents), 'document')}, {counted(twins.pages, 'page')}"
+    say(f"{size}, {twins.changed:,} of them changed")
+    if twins.left_out:
+        say_first(f"left out, as one side lacks them or has no text: {len(twins.left_out):,}", list(twins.left_out))
+    if not judged:
+        say("the two sides are equal: no noise, or severity 0 of any")
+        return
+    say_table(_HEADS, [_shown(each) for each in judged])
+    matched = [each.noise.kind for each in judged if each.matched]
+    say(f"looks like {' or '.join(matched)}" if matched else "looks like none of these noises")
+
+
+_HEADS = (
+    "noise",
+    "severity",
+    "95% interval",
+    "distance",
+    "limit",
+    "features off",
+    "fits worst",
+    "noisy",
+    "under it",
+    "",
+)
+
+
+def _shown(found: "Likeness") -> tuple[str, ...]:
+    severity = found.severity
+    interval = f"{max(severity.low, 0):.3f} to {min(severity.high, 1):.3f}" if severity.low == severity.low else ""
+    return (
+        " ".join([found.noise.kind, *(f"{name}={_plain(value)}" for name, value in _fields(found.noise).items())]),
+        f"{severity.mean:.3f}",
+        interval,
+        f"{found.distance:.1f}" if found.distance < _FAR else f">{_FAR}",
+        f"{found.limit:.1f}",
+        str(found.off),
+        found.worst,
+        f"{found.seen:.5f}",
+        f"{found.under:.5f}",
+        "matched" if found.matched else "not matched",
+    )
+
+
+_FAR = 100
+"""Larger distances are printed as this one."""
+
+
+def _plain(value: object) -> str:
+    return ",".join(f"{name}:{share}" for name, share in value.items()) if isinstance(value, dict) else str(value)

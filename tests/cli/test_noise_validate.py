@@ -1,0 +1,41 @@
+"""`ohr noise validate`: twins that another command has made, and sides that are no twins."""
+
+import json
+
+import pytest
+
+from ohr.registry import Registry
+
+TRUTH = Registry().load("benchmark", "mini")(languages=("en",)).truth
+NOISE = "{kind: table_format, to: markdown}"
+
+
+def test_noise_that_was_applied_is_found(ohr, home):
+    assert ohr("noise", "apply", TRUTH / "law", "noisy", "--noise", NOISE, "--workers", 1).exit_code == 0
+    given = ("noise", "validate", "--gt", TRUTH / "law", "--ocr", "noisy", "--noise", NOISE)
+    done = ohr(*given, "--json")
+    assert done.exit_code == 0, done.output
+    (found,) = json.loads(done.output)["noises"]
+    assert found["matched"] and found["severity"] == pytest.approx(1, abs=0.05)
+    assert found["noise"] == {"to": "markdown"}
+    assert "looks like table_format" in ohr(*given).output
+
+
+def test_equal_sides_have_no_noise(ohr):
+    done = ohr("noise", "validate", "--gt", TRUTH, "--ocr", TRUTH)
+    assert done.exit_code == 0 and "the two sides are equal: no noise, or severity 0 of any" in done.output
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--gt", "nowhere", "--ocr", TRUTH), "nowhere: no such folder"),
+        (("--gt", TRUTH, "--ocr", "."), ".: holds no text"),
+        (("--gt", TRUTH, "--ocr", TRUTH, "--noise", "{kind: rotation}"), "must be one noise of texts"),
+        (("--gt", TRUTH, "--ocr", TRUTH / "law"), "have no document with clean text in common"),
+        (("--gt", "mini", "--ocr", TRUTH, "--format", "nothing"), "nothing"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_a_sentence(ohr, given, said):
+    done = ohr("noise", "validate", *given)
+    assert done.exit_code != 0 and said in done.output

@@ -1,0 +1,110 @@
+"""Which noise twins look like: ohr's own is found with its strength, and what ohr does not have is not matched."""
+
+import pytest
+
+from ohr.contracts import Page
+from ohr.errors import DataError
+from ohr.noise_files.likeness import candidates, likenesses, sampled
+from ohr.noise_files.page_changes import FEATURES, CleanPage, changes, sizes
+from ohr.noise_files.text_twins import of_benchmark, pair
+from ohr.registry import Registry
+from ohr.steps.documents.treat import TreatedPages, treat
+
+REGISTRY = Registry()
+CLEAN = of_benchmark(REGISTRY.load("benchmark", "mini")(domains=("law", "manual"), languages=("en",), max_pages=2))
+
+
+def noise(kind, **fields):
+    (family,) = REGISTRY.treatments()[kind]
+    return REGISTRY.load(family, kind).model_validate({"kind": kind, **fields})
+
+
+def under(stage, seed=0):
+    return {name: treat(TreatedPages.of(pages), [stage], (), seed).pages for name, pages in CLEAN.items()}
+
+
+def changed(function):
+    return {name: [Page(name, page.index, function(page.text)) for page in pages] for name, pages in CLEAN.items()}
+
+
+def held_against(noisy, *kinds):
+    noises = candidates(REGISTRY)
+    twins = pair(CLEAN, noisy, ("clean", "noisy")).documents
+    return likenesses(twins, {kind: noises[kind] for kind in kinds}, 400, lambda kind: None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate", "fields", "others"),
+    [
+        ("formatting", 0.3, {}, ("channel",)),
+        ("formatting", 0.4, {"rules": {"bold": 1}}, ()),
+        ("channel", 0.6, {"profile": "rapidocr"}, ("table_format",)),
+        ("table_format", 1, {"to": "html"}, ("drop_pages",)),
+    ],
+)
+def test_kind_and_strength_are_recovered(kind, rate, fields, others):
+    best, *rest = held_against(under(noise(kind, rate=rate, **fields)), kind, *others)
+    assert best.matched and best.noise.kind == kind
+    assert best.severity.mean == pytest.approx(rate, abs=0.05)
+    applied = noise(kind, **fields)
+    assert all(getattr(best.noise, name) == getattr(applied, name) for name in fields)
+    assert not any(other.matched for other in rest)
+
+
+@pytest.mark.parametrize(
+    ("foreign", "kinds"),
+    [
+        (str.upper, ("formatting", "shuffle_pages")),
+        (lambda text: " ".join(reversed(text.split(" "))), ("channel", "table_format")),
+        (lambda text: " ".join(w for place, w in enumerate(text.split(" ")) if place % 40 >= 8), ("channel",)),
+    ],
+    ids=["capitals", "words in reverse", "blocks of words gone"],
+)
+def test_what_ohr_does_not_have_is_not_matched(foreign, kinds):
+    assert not any(found.matched for found in held_against(changed(foreign), *kinds))
+
+
+def test_noise_of_whole_pages_is_told_apart():
+    judged = held_against(under(noise("drop_pages", rate=0.5)), "drop_pages", "double_pages")
+    assert [(each.noise.kind, each.matched) for each in judged] == [("drop_pages", True), ("double_pages", False)]
+
+
+def counts(clean, noisy):
+    pages = [CleanPage(place, text) for place, text in enumerate(clean)]
+    return {name: value for name, value in zip(FEATURES, changes(pages, noisy), strict=True) if value}
+
+
+@pytest.mark.parametrize(
+    ("noisy", "expected"),
+    [
+        ({0: "one two", 1: "three"}, {}),
+        ({0: "one two"}, {"pages absent": 1}),
+        ({0: "three", 1: "one two"}, {"pages changed": 2, "pages with another's text": 2}),
+        ({0: "one two", 1: "three", 2: "more"}, {"pages added": 1}),
+        (
+            {0: "one", 1: "three"},
+            {
+                "pages changed": 1, "edit distance": 4, "edit distance of the content": 4, "words lost in order": 1,
+                "words lost as scored": 1, "single words lost": 1,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_changes_are_counted_by_page(noisy, expected):
+    assert counts(["one two", "three"], noisy) == expected
+
+
+def test_pages_that_are_empty_on_both_sides_change_nothing():
+    assert counts(["", "a"], {0: "", 1: "a"}) == {} and not sizes([CleanPage(0, "")])[len(FEATURES) - 1]
+
+
+@pytest.mark.parametrize(("names", "said"), [((), "no document"), (("law/a", "law/b"), "2 documents")])
+def test_too_few_twins_are_refused(names, said):
+    side = {name: [Page(name, 0, "text")] for name in names}
+    with pytest.raises(DataError, match=f"clean and noisy have {said} with clean text in common"):
+        pair(side, side, ("clean", "noisy"))
+
+
+def test_a_sample_is_of_all_parts_and_never_too_small():
+    twins = pair(CLEAN, CLEAN, ("", "")).documents
+    assert sampled(twins, 10**6) == list(twins) and len(sampled(twins, 1)) >= 4

@@ -1,0 +1,19 @@
+"""The tables of realism and of the channel's distance have the kept numbers, row by row."""
+
+from pathlib import Path
+
+import pytest
+
+from studies.realism import cost_rows, distance_rows
+
+DOCS = Path(__file__).parents[1] / "docs" / "noise"
+
+
+@pytest.mark.parametrize(
+    ("page", "rows", "first"), [("realism", cost_rows, "| law |"), ("channel", distance_rows, "| ohrbench-mineru |")]
+)
+def test_the_page_has_the_rows_of_the_kept_numbers(page, rows, first):
+    lines = (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines()
+    kept = list(rows())
+    start = lines.index(next(line for line in lines if line.startswith(first)))
+    assert lines[start : start + len(kept)] == kept and not lines[start + len(kept)].startswith("|")
