@@ -1,0 +1,204 @@
+"""How severe a kind of noise must be to look like given images, and how far it then is from them.
+
+The severity comes from indirect inference with a learned summary (Fearnhead and Prangle, JRSS B 2012): a ridge
+regression of the severity on the features of simulated pages gives a score of each page; the mean score of a set of
+pages, or its largest one, is then read off the curve that simulated sets of known severity lie on. The score of a page
+comes from pages of another fold.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohr.statistics.estimate import quantile
+
+Array = NDArray[np.floating[Any]]
+RATE = 0.05
+"""Share of sets with a kind's own noise that are called not matched."""
+_PENALTIES = (1.0, 10.0, 100.0, 1000.0)
+_FOLDS = 4
+_DEGREE = 3  # of the curve of scores over the severity
+_NEAR = 0.3  # severities around the fitted one whose scatter is that of the fit
+_WINDOW = 4  # levels beside the fitted severity from which features there are predicted
+_SETS = 400  # of a kind's own noise, from which the threshold comes
+_CLIPPED = 25.0
+
+
+@dataclass(frozen=True, slots=True)
+class Severity:
+    """A severity with the interval in which it is with 95%."""
+
+    value: float
+    low: float
+    high: float
+    se: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A kind at the severity that fits best.
+
+    Args:
+        distance: root mean square of the features' differences, in standard errors of a set of pages.
+        threshold: the distance that 1 - `RATE` of sets with the kind's own noise stay below.
+        likelihood: mean logarithm of the density of a page, up to a constant: what kinds are ranked by.
+        worst: place of the feature that differs most.
+    """
+
+    severity: Severity
+    distance: float
+    threshold: float
+    likelihood: float
+    worst: int
+
+
+class Curves:
+    """Scores of simulated and of given pages.
+
+    Args:
+        levels: (L,) severities. simulated: (L, n, F) features. given: (n, F) features of the same pages.
+    """
+
+    def __init__(self, levels: Array, simulated: Array, given: Array) -> None:
+        """Learn the scores."""
+        self.levels = levels
+        count, pages, _ = simulated.shape
+        flat = simulated.reshape(count * pages, -1)
+        middle, spread = flat.mean(axis=0), flat.std(axis=0)
+        unit, low, high = np.where(spread > 1e-9, spread, 1), flat.min(axis=0), flat.max(axis=0)
+        tables = [np.clip((np.clip(part, low, high) - middle) / unit, -4, 4) for part in (simulated, given)]
+        first, second = (np.concatenate([table, np.square(table)], axis=-1) for table in tables)
+        self.simulated, self.given = np.zeros((count, pages)), np.zeros(pages)
+        fold = np.arange(pages) % min(_FOLDS, pages)
+        best = min(_PENALTIES, key=lambda penalty: self._learn(first, second, fold, penalty))
+        self._learn(first, second, fold, best)
+
+    def _learn(self, simulated: Array, given: Array, fold: NDArray[np.int64], penalty: float) -> float:
+        """Score the pages of each fold by a regression on the others; returns the mean square error."""
+        for number in np.unique(fold):
+            others, own = fold != number, fold == number
+            table = simulated[:, others].reshape(-1, simulated.shape[-1])
+            wanted = np.repeat(self.levels, others.sum())
+            center, target = table.mean(axis=0), wanted.mean()
+            gram = (table - center).T @ (table - center) + penalty * np.eye(table.shape[1])
+            weights = np.linalg.solve(gram, (table - center).T @ (wanted - target))
+            self.simulated[:, own] = (simulated[:, own] - center) @ weights + target
+            self.given[own] = (given[own] - center) @ weights + target
+        return float(np.square(self.simulated - self.levels[:, None]).mean())
+
+    def severity(self, pages: NDArray[np.int64]) -> Severity:
+        """Return the severity of some pages, by the summary that scatters less: their mean score or their largest."""
+        found = [
+            self._read_off(summary(self.simulated[:, pages], axis=1), float(summary(self.given[pages], axis=0)))
+            for summary in (np.mean, np.max)
+        ]
+        return min(found, key=lambda each: each[1])[0]
+
+    def _read_off(self, heights: Array, height: float) -> tuple[Severity, float]:
+        """Return the severity at which a curve has a height, and the mean error over all severities."""
+        curve = np.polynomial.Polynomial.fit(self.levels, heights, _DEGREE, domain=[0, 1])
+        fine = np.linspace(0, 1, 1001)
+        rising = np.maximum.accumulate(curve(fine))
+        off = np.square(heights - curve(self.levels)) * len(self.levels) / (len(self.levels) - _DEGREE - 1)
+        slope = np.maximum(np.gradient(rising, fine), 0.05)
+
+        def error(at: int) -> float:
+            near = np.exp(-np.square((self.levels - fine[at]) / _NEAR))
+            return float(np.sqrt((near @ off) / near.sum()) / slope[at])
+
+        place = int(np.clip(np.searchsorted(rising, height), 0, len(fine) - 1))
+        se = error(place)
+        reach = float(quantile(0.975, len(self.levels) - _DEGREE - 1)) * se
+        value = float(fine[place])
+        severity = Severity(value, max(0.0, value - reach), min(1.0, value + reach), se)
+        return severity, float(np.mean([error(at) for at in range(100, 1001, 100)]))
+
+
+def fit(levels: Array, simulated: Array, given: Array, floor: Array, rng: np.random.Generator) -> Fit:
+    """Fit the severity of a kind on each half of the pages, and test it on the other half.
+
+    Args:
+        levels: (L,) severities, at least 6. simulated: (L, n, F) features. given: (n, F) features of the same pages.
+        floor: (F,) the least spread of each feature that counts.
+    """
+    curves, pages = Curves(levels, simulated, given), np.arange(len(given))
+    halves = [pages[::2], pages[1::2]]
+    parts, sets, likelihood = [], [], 0.0
+    worst: Array = np.zeros(given.shape[1])
+    for fitted, tested in ((halves[0], halves[1]), (halves[1], halves[0])):
+        severity = curves.severity(fitted)
+        near = min(
+            (
+                _Near(levels, simulated[:, tested], given[tested], floor, at)
+                for at in np.clip(severity.value + severity.se * np.linspace(-2, 2, 9), levels[0], 1)
+            ),
+            key=lambda each: each.distance,
+        )
+        parts.append(near.distance)
+        sets.append(near.own(rng))
+        worst += near.differences**2
+        likelihood += near.likelihood / 2
+    distance, own = float(np.sqrt(np.mean(np.square(parts)))), np.sqrt(np.mean(np.square(sets), axis=0))
+    return Fit(curves.severity(pages), distance, float(np.quantile(own, 1 - RATE)), likelihood, int(np.argmax(worst)))
+
+
+class _Near:
+    """Pages against a kind's noise at one severity: each page's features there are predicted from levels beside it."""
+
+    def __init__(self, levels: Array, simulated: Array, given: Array, floor: Array, at: float) -> None:
+        """Compare the features of pages."""
+        beside = np.sort(np.argsort(np.abs(levels - at))[:_WINDOW])
+        steps = (levels[beside] - at)[:, None, None]
+        window = simulated[beside]
+        centered = window - window.mean(axis=1, keepdims=True).mean(axis=0)
+        slope = ((steps - steps.mean()) * centered).sum(axis=(0, 1)) / max(
+            float(np.square(steps - steps.mean()).sum()) * window.shape[1], 1e-9
+        )
+        self._own = window - slope * steps  # as if all were at this severity
+        expected = self._own.mean(axis=0)
+        rest = self._own - expected
+        spread = np.sqrt(np.square(rest).sum(axis=(0, 1)) / max(rest[0, :, 0].size * (_WINDOW - 1) - 1, 1))
+        self._spread = np.maximum(spread, floor)
+        off = (given - expected) / self._spread
+        scale = np.sqrt(len(given) * (1 + 1 / _WINDOW))
+        self.differences = off.sum(axis=0) / scale
+        self.distance = _length(self.differences)
+        density = -0.5 * np.minimum(np.square(off), _CLIPPED) - np.log(self._spread)
+        self.likelihood = float(density.sum(axis=1).mean())
+
+    def own(self, rng: np.random.Generator) -> list[float]:
+        """Return the distances of sets of the same pages with the kind's own noise."""
+        count, pages, _ = self._own.shape
+        total, scale = self._own.sum(axis=0), np.sqrt(pages * (1 + 1 / (count - 1)))
+        found = []
+        for _ in range(_SETS):
+            picked = self._own[rng.integers(count, size=pages), np.arange(pages)]
+            off = (picked - (total - picked) / (count - 1)) / self._spread
+            found.append(_length(off.sum(axis=0) / scale))
+        return found
+
+
+def _length(differences: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(differences))))
+
+
+def nearest(given: Array, simulated: Mapping[str, Array], most: int) -> list[str]:
+    """Return the kinds that some pages may have, the likeliest first, from few simulated pages.
+
+    Args:
+        given: (n, F) features.
+        simulated: of each kind (L, n, F), from L severities.
+        most: how many kinds are returned.
+    """
+    tables = list(simulated.values())
+    spread = np.sqrt(np.mean([np.var(each, axis=1).mean(axis=0) for each in tables], axis=0))
+    floor = 0.02 * np.concatenate([each.reshape(-1, each.shape[-1]) for each in tables]).std(axis=0) + 1e-6
+    unit = np.maximum(spread, floor)
+    off = {
+        kind: float(np.minimum(np.square((each - given) / unit), 16).mean(axis=(1, 2)).min())
+        for kind, each in simulated.items()
+    }
+    return sorted(off, key=lambda kind: off[kind])[:most]
