@@ -201,6 +201,23 @@ def said(numbers: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
                 yield engine, what, condition, mean, *(_interval(side) for side in sides)
 
 
+def fitted(numbers: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield rows of a table: half, kind, severity with its interval, distance, threshold, verdict, worst feature."""
+    for half, rows in zip(("first", "second"), numbers["fits"], strict=True):
+        for row in rows:
+            ends = f"{row['severity']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+            worst = f"`{row['worst']}`"
+            yield (
+                half,
+                f"`{row['kind']}`",
+                ends,
+                f"{row['distance']:.1f}",
+                f"{row['threshold']:.1f}",
+                row["verdict"],
+                worst,
+            )
+
+
 def _interval(side: Comparison) -> str:
     of = side.difference
     return f"{of.mean:+.2f} [{of.low:+.2f}, {of.high:+.2f}]" if side.verdict != "identical" else ""
@@ -215,7 +232,7 @@ def main() -> None:
     chosen.work.mkdir(parents=True, exist_ok=True)
     numbers = measure(chosen.folder, chosen.work)
     KEPT.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
-    for row in said(numbers):
+    for row in (*fitted(numbers), *said(numbers)):
         print("| " + " | ".join(row) + " |")
 
 

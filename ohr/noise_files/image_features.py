@@ -1,6 +1,5 @@
 """Features of a pair of images: where the page is, how sharp it is, the blocks of JPEG; light and ink are apart."""
 
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,12 +19,13 @@ def features(clean: CleanPage, noisy: Image) -> Values:
     cv2 = opencv()
     grey = cv2.cvtColor(noisy, cv2.COLOR_RGB2GRAY)
     homography, fitting = registered(clean, grey)
-    flat, valid = _rectified(clean, noisy, homography)
-    flat, bends = _unbent(clean, flat)
+    small = clean.reduced
+    flat, valid = _rectified(clean, small, noisy, homography)
+    flat, bends = _unbent(small, flat)
     values = {
         **_geometry(clean, grey, homography, fitting),
         **bends,
-        **light(clean, flat, valid),
+        **light(small, flat, valid),
         **_outside(noisy, clean, homography),
         **_sharpness(clean.grey, grey),
         **_blocks(clean.grey, grey),
@@ -69,15 +69,24 @@ def _area(corners: NDArray[np.float64]) -> float:
 
 
 def _rectified(
-    clean: CleanPage, noisy: Image, homography: NDArray[np.float64] | None
+    clean: CleanPage, small: CleanPage, noisy: Image, homography: NDArray[np.float64] | None
 ) -> tuple[Image, NDArray[np.bool_]]:
-    """Return the noisy image in the clean page's place, and where there is any of it."""
-    cv2, size = opencv(), clean.grey.shape[::-1]
-    if homography is None:
-        return cv2.resize(noisy, size, interpolation=cv2.INTER_AREA), np.ones(clean.grey.shape, dtype=bool)
+    """Return the noisy image in the place of the reduced clean page, and where there is any of it."""
+    cv2, size, scale = opencv(), small.grey.shape[::-1], small.grey.shape[0] / clean.grey.shape[0]
+    if homography is None or (noisy.shape == clean.image.shape and np.array_equal(homography, np.eye(3))):
+        return cv2.resize(noisy, size, interpolation=cv2.INTER_AREA), np.ones(small.grey.shape, dtype=bool)
+    there = [max(1, round(side * scale)) for side in noisy.shape[1::-1]]
+    shrunk = cv2.resize(noisy, there, interpolation=cv2.INTER_AREA)
+    pose = _scaled(noisy, shrunk) @ homography @ np.linalg.inv(_scaled(clean.image, small.image))
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    valid = cv2.warpPerspective(np.full(noisy.shape[:2], 255, np.uint8), homography, size, flags=flags)
-    return cv2.warpPerspective(noisy, homography, size, flags=flags, borderMode=cv2.BORDER_REPLICATE), valid > 250
+    valid = cv2.warpPerspective(np.full(shrunk.shape[:2], 255, np.uint8), pose, size, flags=flags)
+    return cv2.warpPerspective(shrunk, pose, size, flags=flags, borderMode=cv2.BORDER_REPLICATE), valid > 250
+
+
+def _scaled(image: Image, smaller: Image) -> NDArray[np.float64]:
+    """Return the map from the pixels of an image to those of its smaller copy; whole numbers are their middles."""
+    across, down = smaller.shape[1] / image.shape[1], smaller.shape[0] / image.shape[0]
+    return np.array([[across, 0, (across - 1) / 2], [0, down, (down - 1) / 2], [0, 0, 1]])
 
 
 def _unbent(clean: CleanPage, flat: Image) -> tuple[Image, Values]:
@@ -95,9 +104,10 @@ def _unbent(clean: CleanPage, flat: Image) -> tuple[Image, Values]:
     smooth = np.stack([cv2.GaussianBlur(flow[..., axis] * inked, (0, 0), 8) / weight for axis in (0, 1)], axis=-1)
     away = np.hypot(*np.moveaxis(smooth, -1, 0))[inked > 0] / scale if inked.any() else np.zeros(1)
     rough = np.abs(np.diff(smooth, 2, axis=0)).mean() + np.abs(np.diff(smooth, 2, axis=1)).mean()
-    whole = cv2.resize(smooth / scale, (width, height), interpolation=cv2.INTER_LINEAR).astype(np.float32)
-    x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
-    straight = cv2.remap(flat, x + whole[..., 0], y + whole[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    across, down = (cv2.resize(smooth[..., axis] / np.float32(scale), (width, height)) for axis in (0, 1))
+    across += np.arange(width, dtype=np.float32)
+    down += np.arange(height, dtype=np.float32)[:, None]
+    straight = cv2.remap(flat, across, down, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     unit = max(height, width) / 2339  # pixels of A4 at 200 dpi
     return straight, {
         "bend": logarithm(np.sqrt(np.square(away).mean()) / unit),

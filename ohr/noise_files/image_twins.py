@@ -23,6 +23,8 @@ DPI = 200
 """Resolution at which PDFs are rendered, as `ohr noise apply` renders them."""
 _NARROWEST = 64
 """Pixels of a page's shorter side: fewer hold no line of text beside its margins."""
+_REDUCED = 1200
+"""Pixels of a page's longer side with which light and ink are looked at; sharpness and blocks are, at full size."""
 _SIDE = 640  # pixels of the longer side at which pages are registered: letters of 10 points still have 4 pixels
 _KEYPOINTS = 1200
 _FINE = 1400, 4000
@@ -205,6 +207,15 @@ class CleanPage:
     def parts(self) -> list[NDArray[np.float32]]:
         """Its quarters."""
         return parts(self.grey)
+
+    @cached_property
+    def reduced(self) -> "CleanPage":
+        """The page with at most `_REDUCED` pixels along its longer side; itself where it has no more."""
+        scale = _REDUCED / max(self.grey.shape)
+        if scale >= 1:
+            return self
+        size = [max(1, round(side * scale)) for side in self.grey.shape[::-1]]
+        return CleanPage(np.asarray(opencv().resize(self.image, size, interpolation=opencv().INTER_AREA)))
 
     @cached_property
     def paper(self) -> NDArray[np.bool_]:

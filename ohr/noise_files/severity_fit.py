@@ -24,7 +24,8 @@ _DEGREE = 3  # of the curve of scores over the severity
 _NEAR = 0.3  # severities around the fitted one whose scatter is that of the fit
 _WINDOW = 4  # levels beside the fitted severity from which features there are predicted
 _SETS = 400  # of a kind's own noise, from which the threshold comes
-_CLIPPED = 25.0
+_CLIPPED = 3.0
+"""Spreads by which a page's feature is off at most: a feature that is mostly 0 jumps on single pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,12 @@ class Curves:
         """Learn the scores."""
         self.levels = levels
         count, pages, _ = simulated.shape
+        usual = _own(simulated)
+        simulated, given = simulated - usual, given - usual
         flat = simulated.reshape(count * pages, -1)
-        middle, spread = flat.mean(axis=0), flat.std(axis=0)
-        unit, low, high = np.where(spread > 1e-9, spread, 1), flat.min(axis=0), flat.max(axis=0)
-        tables = [np.clip((np.clip(part, low, high) - middle) / unit, -4, 4) for part in (simulated, given)]
-        first, second = (np.concatenate([table, np.square(table)], axis=-1) for table in tables)
+        spread, low, high = flat.std(axis=0), flat.min(axis=0), flat.max(axis=0)
+        unit = np.where(spread > 1e-9, spread, 1)
+        first, second = (np.clip(np.clip(part, low, high) / unit, -4, 4) for part in (simulated, given))
         self.simulated, self.given = np.zeros((count, pages)), np.zeros(pages)
         fold = np.arange(pages) % min(_FOLDS, pages)
         best = min(_PENALTIES, key=lambda penalty: self._learn(first, second, fold, penalty))
@@ -91,28 +93,36 @@ class Curves:
 
     def severity(self, pages: NDArray[np.int64]) -> Severity:
         """Return the severity of some pages, by the summary that scatters less: their mean score or their largest."""
-        found = [
-            self._read_off(summary(self.simulated[:, pages], axis=1), float(summary(self.given[pages], axis=0)))
-            for summary in (np.mean, np.max)
-        ]
-        return min(found, key=lambda each: each[1])[0]
+        simulated, given = self.simulated[:, pages], self.given[pages]
+        own = simulated - simulated.mean(axis=0)
+        own -= own.mean(axis=1, keepdims=True)
+        freedom = (len(pages) - 1) * (1 - 1 / len(self.levels)) * len(pages)
+        by_mean = self._read_off(simulated.mean(axis=1), float(given.mean()), np.square(own).sum(axis=1) / freedom)
+        by_most = self._read_off(simulated.max(axis=1), float(given.max()), None)
+        return min(by_mean, by_most, key=lambda each: each[1])[0]
 
-    def _read_off(self, heights: Array, height: float) -> tuple[Severity, float]:
-        """Return the severity at which a curve has a height, and the mean error over all severities."""
+    def _read_off(self, heights: Array, height: float, off: Array | None) -> tuple[Severity, float]:
+        """Return the severity at which a curve has a height, and the mean error over all severities.
+
+        Args:
+            off: (L,) variance of each height; that around the curve where none is given.
+        """
+        freedom = len(self.levels) - _DEGREE - 1
         curve = np.polynomial.Polynomial.fit(self.levels, heights, _DEGREE, domain=[0, 1])
         fine = np.linspace(0, 1, 1001)
         rising = np.maximum.accumulate(curve(fine))
-        off = np.square(heights - curve(self.levels)) * len(self.levels) / (len(self.levels) - _DEGREE - 1)
+        if off is None:
+            off = np.square(heights - curve(self.levels)) * len(self.levels) / freedom
         slope = np.maximum(np.gradient(rising, fine), 0.05)
+        own = 1 + (_DEGREE + 1) / len(self.levels)  # the curve scatters too
 
         def error(at: int) -> float:
             near = np.exp(-np.square((self.levels - fine[at]) / _NEAR))
-            return float(np.sqrt((near @ off) / near.sum()) / slope[at])
+            return float(np.sqrt(own * (near @ off) / near.sum()) / slope[at])
 
         place = int(np.clip(np.searchsorted(rising, height), 0, len(fine) - 1))
-        se = error(place)
-        reach = float(quantile(0.975, len(self.levels) - _DEGREE - 1)) * se
-        value = float(fine[place])
+        se, value = error(place), float(fine[place])
+        reach = float(quantile(0.975, freedom)) * se
         severity = Severity(value, max(0.0, value - reach), min(1.0, value + reach), se)
         return severity, float(np.mean([error(at) for at in range(100, 1001, 100)]))
 
@@ -162,11 +172,11 @@ class _Near:
         rest = self._own - expected
         spread = np.sqrt(np.square(rest).sum(axis=(0, 1)) / max(rest[0, :, 0].size * (_WINDOW - 1) - 1, 1))
         self._spread = np.maximum(spread, floor)
-        off = (given - expected) / self._spread
+        off = np.clip((given - expected) / self._spread, -_CLIPPED, _CLIPPED)
         scale = np.sqrt(len(given) * (1 + 1 / _WINDOW))
         self.differences = off.sum(axis=0) / scale
         self.distance = _length(self.differences)
-        density = -0.5 * np.minimum(np.square(off), _CLIPPED) - np.log(self._spread)
+        density = -0.5 * np.square(off) - np.log(self._spread)
         self.likelihood = float(density.sum(axis=1).mean())
 
     def own(self, rng: np.random.Generator) -> list[float]:
@@ -176,9 +186,22 @@ class _Near:
         found = []
         for _ in range(_SETS):
             picked = self._own[rng.integers(count, size=pages), np.arange(pages)]
-            off = (picked - (total - picked) / (count - 1)) / self._spread
+            off = np.clip((picked - (total - picked) / (count - 1)) / self._spread, -_CLIPPED, _CLIPPED)
             found.append(_length(off.sum(axis=0) / scale))
         return found
+
+
+def _own(simulated: Array) -> Array:
+    """Return what is a page's own in its features, (n, F): their means over (L, n, F), shrunk as far as drawn.
+
+    The share that stays is that of the variance among pages which is not the draws' (James and Stein's idea).
+    """
+    means = simulated.mean(axis=0)
+    rest = simulated - means - simulated.mean(axis=1, keepdims=True) + simulated.mean(axis=(0, 1))
+    count, pages, _ = simulated.shape
+    drawn = np.square(rest).sum(axis=(0, 1)) / ((count - 1) * (pages - 1) * count)
+    among = np.maximum(means.var(axis=0, ddof=1), 1e-12)
+    return np.asarray(means.mean(axis=0) + np.maximum(0, 1 - drawn / among) * (means - means.mean(axis=0)))
 
 
 def _length(differences: Array) -> float:

@@ -17,7 +17,7 @@ from ohr.noise_files.severity_fit import RATE, Fit, fit, nearest
 from ohr.noise_files.workers import each, workers
 
 Verdict = Literal["matched", "not matched", "far"]
-LEVELS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+LEVELS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
 """Severities of the kinds that are looked at closely; between them features are interpolated."""
 COARSE, FEW, CLOSE = (0.2, 0.5, 0.9), 5, 5
 """Severities and pages with which all kinds are tried, and how many kinds are then looked at closely."""
