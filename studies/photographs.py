@@ -135,7 +135,7 @@ def _conditions(page: Source, kinds: Sequence[Mapping[str, Any]], repair: Any) -
             f"{photograph.stem} flattened",
             lambda photograph=photograph: repair.treat(read_image(photograph), [], np.random.default_rng(0)).image,
         )
-    for place, row in zip(("nearest noise", "second noise"), kinds, strict=True):
+    for place, row in zip(("nearest noise", "second noise"), kinds, strict=False):
         for draw in range(DRAWS):
             rng = seeds.generator(draw, "photographs", row["kind"], page.name)
             noise = noise_of(row["kind"], round(row["severity"], 2))
