@@ -7,7 +7,8 @@ comes from pages of another fold.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ _FOLDS = 4
 _DEGREE = 3  # of the curve of scores over the severity
 _NEAR = 0.3  # severities around the fitted one whose scatter is that of the fit
 _WINDOW = 4  # levels beside the fitted severity from which features there are predicted
-_SETS = 400  # of a kind's own noise, from which the threshold comes
 _CLIPPED = 3.0
 """Spreads by which a page's feature is off at most: a feature that is mostly 0 jumps on single pages."""
 
@@ -127,68 +127,75 @@ class Curves:
         return severity, float(np.mean([error(at) for at in range(100, 1001, 100)]))
 
 
-def fit(levels: Array, simulated: Array, given: Array, floor: Array, rng: np.random.Generator) -> Fit:
+def fit(levels: Array, simulated: Array, given: Array, floor: Array) -> Fit:
     """Fit the severity of a kind on each half of the pages, and test it on the other half.
 
+    The threshold comes from the simulated pages: each level but the first and last is taken for given pages, and fitted
+    and tested by the others. It is the upper limit of prediction of the logarithms of these distances.
+
     Args:
-        levels: (L,) severities, at least 6. simulated: (L, n, F) features. given: (n, F) features of the same pages.
+        levels: (L,) severities, at least 8.
+        simulated: (L, n, F) features.
+        given: (n, F) features of the same pages.
         floor: (F,) the least spread of each feature that counts.
     """
+    distances = []
+    for place in range(1, len(levels) - 1):
+        others = np.arange(len(levels)) != place
+        own = _test(levels[others], simulated[others], simulated[place], floor)
+        distances.append(np.log(own.distance + 1e-6))
+    count = len(distances)
+    reach = float(quantile(1 - RATE, count - 1)) * float(np.std(distances, ddof=1)) * np.sqrt(1 + 1 / count)
+    return replace(_test(levels, simulated, given, floor), threshold=float(np.exp(np.mean(distances) + reach)))
+
+
+def _test(levels: Array, simulated: Array, given: Array, floor: Array) -> Fit:
+    """Fit pages, without a threshold."""
     curves, pages = Curves(levels, simulated, given), np.arange(len(given))
-    halves = [pages[::2], pages[1::2]]
-    parts, sets, likelihood = [], [], 0.0
-    worst: Array = np.zeros(given.shape[1])
-    for fitted, tested in ((halves[0], halves[1]), (halves[1], halves[0])):
+    halves, tests = (pages[::2], pages[1::2]), []
+    for fitted, tested in (halves, halves[::-1]):
         severity = curves.severity(fitted)
-        near = min(
-            (
-                _Near(levels, simulated[:, tested], given[tested], floor, at)
-                for at in np.clip(severity.value + severity.se * np.linspace(-2, 2, 9), levels[0], 1)
-            ),
-            key=lambda each: each.distance,
+        reach = severity.value + severity.se * np.linspace(-2, 2, 9)
+        tests.append(
+            min(
+                (_Near(levels, simulated[:, tested], given[tested], floor, at) for at in np.clip(reach, levels[0], 1)),
+                key=lambda near: near.distance,
+            )
         )
-        parts.append(near.distance)
-        sets.append(near.own(rng))
-        worst += near.differences**2
-        likelihood += near.likelihood / 2
-    distance, own = float(np.sqrt(np.mean(np.square(parts)))), np.sqrt(np.mean(np.square(sets), axis=0))
-    return Fit(curves.severity(pages), distance, float(np.quantile(own, 1 - RATE)), likelihood, int(np.argmax(worst)))
+    return Fit(
+        curves.severity(pages),
+        distance=float(np.sqrt(np.mean([near.distance**2 for near in tests]))),
+        threshold=nan,
+        likelihood=float(np.mean([near.likelihood for near in tests])),
+        worst=int(np.argmax(sum(near.differences**2 for near in tests))),
+    )
 
 
 class _Near:
-    """Pages against a kind's noise at one severity: each page's features there are predicted from levels beside it."""
+    """Pages against a kind's noise at one severity: each page's features there are predicted from levels beside it.
+
+    Args:
+        differences: (F,) of the features, in standard errors.
+        distance: their root mean square.
+        likelihood: mean logarithm of the density of a page.
+    """
 
     def __init__(self, levels: Array, simulated: Array, given: Array, floor: Array, at: float) -> None:
         """Compare the features of pages."""
         beside = np.sort(np.argsort(np.abs(levels - at))[:_WINDOW])
         steps = (levels[beside] - at)[:, None, None]
         window = simulated[beside]
-        centered = window - window.mean(axis=1, keepdims=True).mean(axis=0)
-        slope = ((steps - steps.mean()) * centered).sum(axis=(0, 1)) / max(
-            float(np.square(steps - steps.mean()).sum()) * window.shape[1], 1e-9
-        )
-        self._own = window - slope * steps  # as if all were at this severity
-        expected = self._own.mean(axis=0)
-        rest = self._own - expected
-        spread = np.sqrt(np.square(rest).sum(axis=(0, 1)) / max(rest[0, :, 0].size * (_WINDOW - 1) - 1, 1))
-        self._spread = np.maximum(spread, floor)
-        off = np.clip((given - expected) / self._spread, -_CLIPPED, _CLIPPED)
-        scale = np.sqrt(len(given) * (1 + 1 / _WINDOW))
-        self.differences = off.sum(axis=0) / scale
-        self.distance = _length(self.differences)
-        density = -0.5 * np.square(off) - np.log(self._spread)
-        self.likelihood = float(density.sum(axis=1).mean())
-
-    def own(self, rng: np.random.Generator) -> list[float]:
-        """Return the distances of sets of the same pages with the kind's own noise."""
-        count, pages, _ = self._own.shape
-        total, scale = self._own.sum(axis=0), np.sqrt(pages * (1 + 1 / (count - 1)))
-        found = []
-        for _ in range(_SETS):
-            picked = self._own[rng.integers(count, size=pages), np.arange(pages)]
-            off = np.clip((picked - (total - picked) / (count - 1)) / self._spread, -_CLIPPED, _CLIPPED)
-            found.append(_length(off.sum(axis=0) / scale))
-        return found
+        centered = window - window.mean(axis=(0, 1))
+        slope = ((steps - steps.mean()) * centered).sum(axis=(0, 1))
+        slope /= max(float(np.square(steps - steps.mean()).sum()) * window.shape[1], 1e-9)
+        here = window - slope * steps  # as if all were at this severity
+        expected = here.mean(axis=0)
+        freedom = max(given.shape[0] * (_WINDOW - 1) - 1, 1)
+        spread = np.maximum(np.sqrt(np.square(here - expected).sum(axis=(0, 1)) / freedom), floor)
+        off = np.clip((given - expected) / spread, -_CLIPPED, _CLIPPED)
+        self.differences = off.sum(axis=0) / np.sqrt(len(given) * (1 + 1 / _WINDOW))
+        self.distance = float(np.sqrt(np.mean(np.square(self.differences))))
+        self.likelihood = float((-0.5 * np.square(off) - np.log(spread)).sum(axis=1).mean())
 
 
 def _own(simulated: Array) -> Array:
@@ -202,10 +209,6 @@ def _own(simulated: Array) -> Array:
     drawn = np.square(rest).sum(axis=(0, 1)) / ((count - 1) * (pages - 1) * count)
     among = np.maximum(means.var(axis=0, ddof=1), 1e-12)
     return np.asarray(means.mean(axis=0) + np.maximum(0, 1 - drawn / among) * (means - means.mean(axis=0)))
-
-
-def _length(differences: Array) -> float:
-    return float(np.sqrt(np.mean(np.square(differences))))
 
 
 def nearest(given: Array, simulated: Mapping[str, Array], most: int) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from ohr import seeds
 from ohr.engine.progress import Progress, counting
 from ohr.errors import DataError
 from ohr.noise_files.image_synthesis import GIVEN, Look, Recipe, Table, image_kinds, look, table
@@ -127,7 +126,7 @@ def validate_images(
     close = tuple(recipe for kind in chosen for recipe in recipes(kind, LEVELS))
     second = _looks([Look(twin, close, seed) for twin in twins], progress, processes)
     simulated = {kind: table(second, recipes(kind, LEVELS), columns) for kind in chosen}
-    fits = fitted(simulated, given, coarse, seed)
+    fits = fitted(simulated, given, coarse)
     rows = ranked(fits, columns) + [KindRow(kind, "far") for kind in names if kind not in fits]
     match = rows[0].kind if rows[0].verdict == "matched" else None
     return ImageReport(match, len(twins), tuple(alone), lost, tuple(rows))
@@ -143,14 +142,11 @@ def recipes(kind: str, levels: Sequence[float]) -> list[Recipe]:
     return [(kind, level) for level in levels]
 
 
-def fitted(simulated: Mapping[str, Table], given: Table, coarse: Mapping[str, Table], seed: int) -> dict[str, Fit]:
+def fitted(simulated: Mapping[str, Table], given: Table, coarse: Mapping[str, Table]) -> dict[str, Fit]:
     """Fit each kind: `simulated` at all levels, `given` features of the same pages, `coarse` of all kinds on a few."""
     every = np.concatenate([each_kind.reshape(-1, given.shape[1]) for each_kind in coarse.values()])
     floor = np.maximum(_FLOOR * every.std(axis=0), 1e-6)
-    return {
-        kind: fit(np.array(LEVELS), features, given, floor, seeds.generator(seed, "noise validate", kind))
-        for kind, features in simulated.items()
-    }
+    return {kind: fit(np.array(LEVELS), features, given, floor) for kind, features in simulated.items()}
 
 
 def ranked(fits: Mapping[str, Fit], columns: Sequence[str]) -> list[KindRow]:

@@ -26,7 +26,7 @@ def levels(kind: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("severity", [0.1, 0.35, 0.6, 0.85])
 def test_a_severity_is_recovered_and_its_interval_holds_it(severity: float) -> None:
-    found = fit(LEVELS, levels(), measured(severity, np.random.default_rng(7)), FLOOR, np.random.default_rng(0))
+    found = fit(LEVELS, levels(), measured(severity, np.random.default_rng(7)), FLOOR)
     assert found.severity.value == pytest.approx(severity, abs=0.05)
     assert found.severity.low <= severity <= found.severity.high
     assert found.distance <= found.threshold
@@ -34,7 +34,7 @@ def test_a_severity_is_recovered_and_its_interval_holds_it(severity: float) -> N
 
 def test_noise_of_another_kind_does_not_match() -> None:
     given = measured(0.5, np.random.default_rng(7), kind=1)
-    found = fit(LEVELS, levels(), given, FLOOR, np.random.default_rng(0))
+    found = fit(LEVELS, levels(), given, FLOOR)
     assert found.distance > 2 * found.threshold
     assert found.worst in (3, 4, 5)
 
@@ -43,7 +43,7 @@ def test_a_kind_s_own_noise_is_rejected_about_as_often_as_stated() -> None:
     wrong = 0
     for seed in range(20):
         given = measured(0.5, np.random.default_rng(1000 + seed))
-        found = fit(LEVELS, levels(), given, FLOOR, np.random.default_rng(0))
+        found = fit(LEVELS, levels(), given, FLOOR)
         wrong += found.distance > found.threshold
     assert wrong <= 20 * RATE + 4
 
@@ -62,7 +62,7 @@ def test_the_largest_score_is_used_where_the_severity_bounds_what_is_drawn() -> 
 
 def test_features_that_never_change_fit_nothing_and_raise_nothing() -> None:
     same = np.ones((11, PAGES, 8))
-    fitted = fit(LEVELS, same, same[0], FLOOR, np.random.default_rng(0))
+    fitted = fit(LEVELS, same, same[0], FLOOR)
     assert isclose(fitted.distance, 0)
 
 
