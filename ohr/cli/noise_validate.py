@@ -57,6 +57,9 @@ def validate(
     from ohr.registry import Registry
 
     registry = Registry()
+    if gt and not benchmark and _holds_images(Path(gt)):
+        _validate_images(Path(gt), Path(ocr), noise, as_json=as_json)
+        return
     noises = _noises(registry, noise)
     keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
@@ -66,6 +69,40 @@ def validate(
     judged = _judged(twins, noises, pages)
     costs = _costs(own, keys, noisy, store, runs, workers) if own and cost and twins.changed else []
     _say(twins, judged, costs, as_json=as_json)
+
+
+def _holds_images(folder: Path) -> bool:
+    """Report whether a folder holds images or PDFs, and no texts."""
+    from ohr.files.documents import FORMS, files
+
+    suffixes = {path.suffix.lower() for path in files(folder)} if folder.is_dir() else set()
+    return bool(suffixes & set(FORMS["image"])) and ".json" not in suffixes
+
+
+def _validate_images(gt: Path, ocr: Path, kinds: list[str] | None, *, as_json: bool) -> None:
+    from ohr.cli.display.progress import bars
+    from ohr.noise_files.validate_images import validate_images
+
+    with bars() as progress:
+        report = validate_images(gt, ocr, progress=progress, kinds=kinds or ())
+    if as_json:
+        say_json(report)
+        return
+    say(counted(report.pages, "page"))
+    for what, names in (
+        ("images without a twin, left out", report.unpaired),
+        ("pages that were not found", report.lost),
+    ):
+        if names:
+            say_first(f"{what}: {len(names):,}", list(names))
+    say_table(*report.table())
+    match report.match:
+        case None:
+            say("looks like none of these noises")
+        case "none":
+            say("the two sides are equal: no noise, or severity 0 of any")
+        case kind:
+            say(f"looks like {kind}")
 
 
 def _say(twins: "Twins", judged: "list[Likeness]", costs: "list[Cost]", *, as_json: bool) -> None:

@@ -1,0 +1,71 @@
+"""Severities that are fitted to features, and sets that match a kind's noise or not."""
+
+from math import isclose
+
+import numpy as np
+import pytest
+
+from ohr.noise_files.severity_fit import RATE, Curves, fit, nearest
+
+LEVELS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+PAGES = 16
+FLOOR = np.full(8, 1e-6)
+
+
+def measured(severity: float, rng: np.random.Generator, kind: int = 0) -> np.ndarray:
+    """Return features of pages, (16, 8): some rise with the severity, each kind's in its own way, the others do not."""
+    page = np.random.default_rng(5).normal(0, 1, (PAGES, 8))
+    rise = np.array([3.0, 1.0, np.sqrt(severity) * 4, 0, 0, 0, 0, 0]) * severity
+    return page + np.roll(rise, 3 * kind) + rng.normal(0, 0.3, (PAGES, 8)) * np.linspace(0.3, 1, 8)
+
+
+def levels(kind: int = 0) -> np.ndarray:
+    """Return simulated features, (11, 16, 8)."""
+    return np.array([measured(level, np.random.default_rng(100 + place), kind) for place, level in enumerate(LEVELS)])
+
+
+@pytest.mark.parametrize("severity", [0.1, 0.35, 0.6, 0.85])
+def test_a_severity_is_recovered_and_its_interval_holds_it(severity: float) -> None:
+    found = fit(LEVELS, levels(), measured(severity, np.random.default_rng(7)), FLOOR)
+    assert found.severity.value == pytest.approx(severity, abs=0.05)
+    assert found.severity.low <= severity <= found.severity.high
+    assert found.distance <= found.threshold
+
+
+def test_noise_of_another_kind_does_not_match() -> None:
+    given = measured(0.5, np.random.default_rng(7), kind=1)
+    found = fit(LEVELS, levels(), given, FLOOR)
+    assert found.distance > 2 * found.threshold
+    assert found.worst in (3, 4, 5)
+
+
+def test_a_kind_s_own_noise_is_rejected_about_as_often_as_stated() -> None:
+    wrong = 0
+    for seed in range(20):
+        given = measured(0.5, np.random.default_rng(1000 + seed))
+        found = fit(LEVELS, levels(), given, FLOOR)
+        wrong += found.distance > found.threshold
+    assert wrong <= 20 * RATE + 4
+
+
+def test_the_largest_score_is_used_where_the_severity_bounds_what_is_drawn() -> None:
+    """An angle drawn from [0, severity]: the largest of 40 says more than their mean."""
+    errors = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        simulated = rng.uniform(0, 1, (11, 40, 1)) * LEVELS[:, None, None]
+        curves = Curves(LEVELS, simulated, rng.uniform(0, 0.6, (40, 1)))
+        errors.append(curves.severity(np.arange(40)).value - 0.6)
+    mean_of_40 = 0.6 / np.sqrt(3 * 40)  # the error of twice the mean
+    assert np.std(errors) < mean_of_40
+
+
+def test_features_that_never_change_fit_nothing_and_raise_nothing() -> None:
+    same = np.ones((11, PAGES, 8))
+    fitted = fit(LEVELS, same, same[0], FLOOR)
+    assert isclose(fitted.distance, 0)
+
+
+def test_the_nearest_kind_comes_first() -> None:
+    given = measured(0.5, np.random.default_rng(9), kind=1)
+    assert nearest(given, {"a": levels(0)[[2, 5, 9]], "b": levels(1)[[2, 5, 9]]}, 1) == ["b"]
