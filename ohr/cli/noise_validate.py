@@ -10,7 +10,7 @@ import typer
 from ohr.cli.display.console import say, say_first, say_json, say_table
 from ohr.cli.display.noise_costs import COST_HEADS, COST_KEY, cost_cells, cost_row
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
-from ohr.cli.score import Domains, Fields, Kind, Root, Rules, benchmark_keys
+from ohr.cli.score_options import Domains, Fields, Kind, Root, Rules, benchmark_keys
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -56,10 +56,9 @@ def validate(
     """
     from ohr.registry import Registry
 
-    registry = Registry()
     if gt and not benchmark and _holds_images(Path(gt)):
-        _validate_images(Path(gt), Path(ocr), noise, as_json=as_json)
-        return
+        return _validate_images(Path(gt), Path(ocr), noise, as_json=as_json)
+    registry = Registry()
     noises = _noises(registry, noise)
     keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
@@ -73,7 +72,8 @@ def validate(
 
 def _holds_images(folder: Path) -> bool:
     """Report whether a folder holds images or PDFs, and no texts."""
-    from ohr.files.documents import FORMS, files
+    from ohr.files.documents import files
+    from ohr.noise_files.apply import FORMS
 
     suffixes = {path.suffix.lower() for path in files(folder)} if folder.is_dir() else set()
     return bool(suffixes & set(FORMS["image"])) and ".json" not in suffixes
