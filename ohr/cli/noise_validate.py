@@ -49,21 +49,20 @@ def validate(
     runs: RunsFolder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Find which of ohr's noises twins look like, pages that are there clean and noisy, and how strong it is.
+    """Find which of ohr's noises pages look like that are there clean and noisy, as texts or images, and how strong.
 
-    A noise is put on the clean pages, fitted on half of the documents, and judged on the others. With a benchmark,
-    noises at the noisy pages' dose are then compared by what they cost retrieval.
+    With a benchmark, noises at the noisy pages' dose are then compared by what they cost retrieval.
     """
     from ohr.registry import Registry
 
     if gt and not benchmark and _holds_images(Path(gt)):
-        return _validate_images(Path(gt), Path(ocr), noise, as_json=as_json)
-    registry = Registry()
-    noises = _noises(registry, noise)
+        _validate_images(Path(gt), Path(ocr), noise, as_json=as_json)
+        return
+    noises = _noises(Registry(), noise)
     keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
     clean = _clean(own, gt)
-    noisy = _noisy(registry, own, clean, ocr, format)
+    noisy = _noisy(Registry(), own, clean, ocr, format)
     twins = _paired(clean, noisy, (gt or str(keys["kind"]), ocr))
     judged = _judged(twins, noises, pages)
     costs = _costs(own, keys, noisy, store, runs, workers) if own and cost and twins.changed else []
