@@ -2,7 +2,6 @@
 
     ohr noise validate --benchmark ohrbench --root OHRBENCH_DATA --protocol reference \
         --ocr OHRBENCH_DATA/retrieval_base/MinerU --json > studies/kept/realism/ohrbench-mineru.json
-    python -m studies.recovery > studies/kept/realism/recovery.json
     python -m studies.channel_distance > studies/kept/realism/distances.json
     python -m studies.realism
 """
@@ -19,26 +18,6 @@ DOSES = {"r_noise": "r_noise", "evidence_loss": "words lost", "page by page": "w
 def kept(name: str) -> Any:
     """Read kept numbers."""
     return json.loads((KEPT / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def own_rows() -> Iterator[str]:
-    """Yield a line for each of ohr's noises that was to be recovered."""
-    for row in kept("recovery")["own"]:
-        fields = ", ".join(f"{name} {_plain(value)}" for name, value in row["noise"].items() if name != "kind")
-        yield _line(
-            f"`{row['noise']['kind']}`, {fields}",
-            f"{row['matched']} of {row['draws']}",
-            f"{row['mean']:.3f}",
-            f"{row['most']:.3f}",
-        )
-
-
-def foreign_rows() -> Iterator[str]:
-    """Yield a line for each noise that ohr does not have."""
-    for row in kept("recovery")["foreign"]:
-        yield _line(
-            row["noise"], " ".join(row["matched"]) or "none", f"`{row['nearest']}`", row["worst"], f"{row['off']}"
-        )
 
 
 def cost_rows() -> Iterator[str]:
@@ -67,10 +46,6 @@ def distance_rows() -> Iterator[str]:
         yield _line(row["set"], row["domain"], row["fitted_on"], f"{row['distance']:.2f}", row["feature"], *errors)
 
 
-def _plain(value: Any) -> str:
-    return " and ".join(value) if isinstance(value, dict) else f"{value}"
-
-
 def _interval(value: list[float], unit: int = 100, digits: int = 1) -> str:
     mean, low, high = (f"{unit * each:.{digits}f}" for each in value)
     return f"{mean} [{low}, {high}]"
@@ -86,7 +61,7 @@ def _line(*cells: str) -> str:
 
 def main() -> None:
     """Print all tables."""
-    for rows in (own_rows, foreign_rows, cost_rows, distance_rows):
+    for rows in (cost_rows, distance_rows):
         print("\n".join(rows()), end="\n\n")
 
 

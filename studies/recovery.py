@@ -1,6 +1,6 @@
 """Whether `ohr noise validate` finds ohr's own noise, with its strength, and nothing in what ohr does not have.
 
-    python -m studies.recovery > studies/kept/realism/recovery.json
+    python -m studies.recovery
 
 On mini's 25 English documents. Own noise is drawn three times and held against the variants of its kind; foreign noise
 is held against all kinds. Some ten minutes of one core.
