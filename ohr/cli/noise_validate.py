@@ -56,17 +56,15 @@ def validate(
     from ohr.registry import Registry
 
     if gt and not benchmark and _holds_images(Path(gt)):
-        _validate_images(Path(gt), Path(ocr), noise, as_json=as_json)
-        return
+        raise typer.Exit(_validate_images(Path(gt), Path(ocr), noise, as_json=as_json))
     noises = _noises(Registry(), noise)
     keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
     clean = _clean(own, gt)
     noisy = _noisy(Registry(), own, clean, ocr, format)
     twins = _paired(clean, noisy, (gt or str(keys["kind"]), ocr))
-    judged = _judged(twins, noises, pages)
     costs = _costs(own, keys, noisy, store, runs, workers) if own and cost and twins.changed else []
-    _say(twins, judged, costs, as_json=as_json)
+    _say(twins, _judged(twins, noises, pages), costs, as_json=as_json)
 
 
 def _holds_images(folder: Path) -> bool:
@@ -78,7 +76,7 @@ def _holds_images(folder: Path) -> bool:
     return bool(suffixes & set(FORMS["image"])) and ".json" not in suffixes
 
 
-def _validate_images(gt: Path, ocr: Path, kinds: list[str] | None, *, as_json: bool) -> None:
+def _validate_images(gt: Path, ocr: Path, kinds: list[str] | None, *, as_json: bool) -> int:
     from ohr.cli.display.progress import bars
     from ohr.noise_files.validate_images import validate_images
 
@@ -86,7 +84,7 @@ def _validate_images(gt: Path, ocr: Path, kinds: list[str] | None, *, as_json: b
         report = validate_images(gt, ocr, progress=progress, kinds=kinds or ())
     if as_json:
         say_json(report)
-        return
+        return 0
     say(counted(report.pages, "page"))
     for what, names in (
         ("images without a twin, left out", report.unpaired),
@@ -102,6 +100,7 @@ def _validate_images(gt: Path, ocr: Path, kinds: list[str] | None, *, as_json: b
             say("the two sides are equal: no noise, or severity 0 of any")
         case kind:
             say(f"looks like {kind}")
+    return 0
 
 
 def _say(twins: "Twins", judged: "list[Likeness]", costs: "list[Cost]", *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from PIL import Image
 
 from ohr.registry import Registry
 
@@ -39,3 +40,18 @@ def test_equal_sides_have_no_noise(ohr):
 def test_what_cannot_be_compared_is_refused_in_a_sentence(ohr, given, said):
     done = ohr("noise", "validate", *given)
     assert done.exit_code != 0 and said in done.output
+
+
+def test_folders_of_images_are_compared_as_images(ohr, home):
+    for folder in ("clean", "noisy"):
+        (home / folder).mkdir()
+        for number in range(4):
+            Image.new("RGB", (90, 80 + number), "white").save(home / folder / f"{number}.png")
+    done = ohr("noise", "validate", "--gt", "clean", "--ocr", "noisy")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (
+        0,
+        "the two sides are equal: no noise, or severity 0 of any",
+    )
+    (home / "noisy/3.png").unlink()
+    done = ohr("noise", "validate", "--gt", "clean", "--ocr", "noisy")
+    assert done.exit_code == 2 and "4" in done.output
