@@ -10,7 +10,6 @@ from math import isnan
 from typing import Literal, NamedTuple, get_args
 
 from ohr.extras import load
-from ohr.markup.convert import convert
 
 from .teds import teds
 
@@ -70,15 +69,6 @@ def markdown_tables_to_html(page: str, version: Version) -> str:
     text = "".join(_with_tables_of_rows(page.replace("\r", "") + "\n"))
     lines = "\n".join(_merged(text.split("\n")))
     return lines.replace("<table>", '<table border="1" >').replace("<td>", '<td colspan="1" rowspan="1">')
-
-
-def latex_table_to_html(latex: str) -> str:
-    """Return a LaTeX table as HTML, by our own reader; nothing if it holds none.
-
-    The published code runs LaTeXML for it where that is installed, and takes the table as empty where not.
-    """
-    conversion = convert(latex, "html")
-    return conversion.text if conversion else ""
 
 
 def scores_as_written(prediction: str, truth: str, version: Version) -> TableScores:

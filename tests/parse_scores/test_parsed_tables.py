@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ohr.parse_scores.tables import (
-    latex_table_to_html,
     markdown_tables_to_html,
     normalized_html,
     scores_after_conversion,
@@ -101,8 +100,3 @@ def test_two_empty_tables_are_undefined_in_1_0_and_score_0_in_1_5():
     empty = "<table></table>"
     assert scores_as_written(empty, empty, "1.0") == pytest.approx((float("nan"),) * 2, nan_ok=True)
     assert scores_as_written(empty, empty, "1.5") == (0, 0)
-
-
-def test_latex_tables_are_converted():
-    assert normalized_html(latex_table_to_html(r"\begin{tabular}{l} a & b \\ \end{tabular}"), "1.0").count("<td>") == 2
-    assert latex_table_to_html("no table") == ""
