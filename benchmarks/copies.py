@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ohr.contracts import Document, PublishedBenchmark, Question
+from ohr.errors import DataError
+from ohr.files.names import is_writable
+from ohr.messages.wording import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +57,23 @@ class CopyBenchmark(PublishedBenchmark):
 def only_mean(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # an aggregate's signature
     """Return the only mean."""
     return parts[0]
+
+
+_LONGEST = 200
+"""Bytes of a folder's or a file's name, which has 255 with what is put around it."""
+
+
+def refuse_name(name: str, where: str, what: str) -> None:
+    """Refuse a path of a copy that files cannot be named by, or that leads out of their folder.
+
+    Args:
+        where: file and entry.
+        what: of which the path is.
+
+    Raises:
+        DataError: it is such a path.
+    """
+    parts = name.split("/")
+    if any(part.strip() in ("", ".", "..") or len(part.encode()) > _LONGEST for part in parts) or not is_writable(name):
+        wanted = f"a path inside of the copy, of names up to {_LONGEST} bytes"
+        raise DataError(f"{where}: {what} must be {wanted} (got {quoted(name)})")

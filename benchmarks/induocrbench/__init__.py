@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ohr.contracts import Aggregate, Document, Image, Page, ScoringProtocol, Tally
 from ohr.errors import DataError
@@ -39,8 +39,9 @@ class InduOcrBench(CopyBenchmark, kind="induocrbench"):
         tuple[str, ...] | None, Field(min_length=1, description="Types of documents to keep, as UltraWide; all.")
     ] = None
     versions: Annotated[
-        tuple[Version, ...], Field(min_length=1, description="Versions of OmniDocBench's code that score the texts.")
-    ] = VERSIONS
+        tuple[Annotated[Version, BeforeValidator(str)], ...],
+        Field(min_length=1, description="Versions of OmniDocBench's code that score the texts."),
+    ] = VERSIONS[::-1]
     conversions: Annotated[
         tuple[Conversion, ...],
         Field(description="TEDS also `raw`, without normalization, and `html`, where Markdown is no table."),

@@ -1,7 +1,7 @@
 """InduOCRBench's files: `RAG_eval/QA_pairs.jsonl`, and the truth in `RAG_eval/doc_md` or `ocr_data/md`."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from ohr.parse_scores.omnidocbench import VERSIONS, score_markdown
 from ohr.registry import choices
 from ohr.text.chinese import HAN
 
-from ..copies import Copy
+from ..copies import Copy, refuse_name
 from ..omnidocbench.metrics import PAGE, TABLE
 
 QUESTIONS = Path("RAG_eval") / "QA_pairs.jsonl"
@@ -57,9 +57,9 @@ def load(root: Path, types: tuple[str, ...] | None) -> WholeDocuments:
 
 @lru_cache(maxsize=4)
 def _read(root: Path, state: State, types: tuple[str, ...] | None) -> WholeDocuments:
-    texts = {Path(name).stem: _text(Path(name)) for name, *_ in state[1:]}
+    texts = {stem: _text(path) for stem, path in _by_stem(Path(name) for name, *_ in state[1:]).items()}
     asked = list(_asked(root / QUESTIONS))
-    kinds = {Path(entry["filename"]).stem: entry["doc_type"] for _, entry in asked}
+    kinds = {_stem(entry["filename"]): entry["doc_type"] for _, entry in asked}
     kinds = {stem: kinds.get(stem) or stem.rstrip("0123456789").rstrip("_-") or "documents" for stem in texts}
     if absent := sorted(set(types or ()) - set(kinds.values())):
         raise DataError(
@@ -73,7 +73,7 @@ def _read(root: Path, state: State, types: tuple[str, ...] | None) -> WholeDocum
             questions.append(question)
             places[question.id] = f"{root}: {stem}.md"
     for number, (where, entry) in enumerate(asked, start=1):
-        stem = Path(entry["filename"]).stem
+        stem = _stem(entry["filename"])
         if stem in names:
             questions.append(_question(f"qa-{number}", names[stem], entry))
             places[f"qa-{number}"] = where
@@ -91,6 +91,18 @@ def _read(root: Path, state: State, types: tuple[str, ...] | None) -> WholeDocum
     )
 
 
+def _stem(name: str) -> str:
+    return Path(name).name.removesuffix(".md")
+
+
+def _by_stem(paths: Iterable[Path]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in paths:
+        if found.setdefault(_stem(path.name), path) != path:
+            raise DataError(f"{path}: {found[_stem(path.name)]} has the same name")
+    return found
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
@@ -106,6 +118,7 @@ def _asked(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
         entry = {field: text_of(record.get(field)).strip() for field in (*_FIELDS, "question_category")}
         if blank := [field for field in _FIELDS if not entry[field]]:
             raise DataError(f"{where}: has no `{blank[0]}`")
+        refuse_name(entry["doc_type"], where, "`doc_type`")
         yield where, entry
 
 
@@ -156,9 +169,11 @@ def read_results(folder: Path, copy: WholeDocuments) -> Mapping[str, Sequence[st
     Raises:
         DataError: no file is of a document of this copy.
     """
-    files = {path.stem: path for path in sorted(folder.rglob("*.md"))}
+    files = _by_stem(sorted(folder.rglob("*.md")))
     if not files:
-        return None
+        if any(folder.rglob("*.json")) or not folder.is_dir():
+            return None
+        raise DataError(f"{folder}: holds no Markdown named as the documents, nor <domain>/<document>.json")
     texts = {name: [_text(files[stem]) or "\n"] for name, stem in copy.files.items() if stem in files}
     if not texts:
         raise DataError(

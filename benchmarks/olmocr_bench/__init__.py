@@ -84,7 +84,7 @@ class OlmOcrBench(CopyBenchmark, kind="olmocr_bench"):
         """Return the share of tests that pass by file, and the mean of these shares, which is the published score."""
         files = sorted({dict(question.groups)["file"] for question in self.questions()})
         means = [Mean("passed", {"file": file}) for file in files]
-        by_file = [Aggregate(f"passed {file}", (mean,), only_mean) for file, mean in zip(files, means, strict=True)]
+        by_file = [Aggregate(f"{file}: passed", (mean,), only_mean) for file, mean in zip(files, means, strict=True)]
         about = "mean over files of the share of tests that pass"
         return (Aggregate("olmocr_bench", tuple(means), _mean_of_files, ratio=True, source=about), *by_file)
 
@@ -115,7 +115,7 @@ def _mean_of_files(parts: Any, counts: Any) -> Any:  # noqa: ARG001 # an aggrega
 
 
 def _about(table: Mapping[str, Any], row: Mapping[str, str], column: str) -> Mapping[str, Any]:  # noqa: ARG001
-    metric = "olmocr_bench" if column == "overall" else f"passed {column}"
+    metric = "olmocr_bench" if column == "overall" else f"{column}: passed"
     drawn = "overall" in column or column.endswith("math")
     warning = "its formulas are compared as they are drawn" if drawn else ""
     return {"stage": "page", "metric": metric, "warning": warning}

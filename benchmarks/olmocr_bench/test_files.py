@@ -3,26 +3,29 @@
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Document, Question
 from ohr.errors import DataError
-from ohr.files import pdf
+from ohr.files import MOST_PAGES, pdf
 from ohr.files.changes import State, state_of
 from ohr.files.json_input import read_records
 from ohr.files.ohrbench_json import set_names
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, named, quoted
 from ohr.parse_scores.olmocr import read_test
 
-from ..copies import Copy
+from ..copies import Copy, refuse_name
 
 PDFS = "pdfs"
 BASELINE = "baseline"
 """Type of the tests that every PDF has, and the group of those that the published code adds."""
+_DIGITS = 9
+"""Digits of a page's number; no document has more pages."""
 _RESULT = re.compile(r"(?P<pdf>.+)_pg(?P<page>\d+)(?:_repeat(?P<repeat>\d+))?\.md")
 
 
@@ -53,17 +56,22 @@ def load(root: Path) -> Tests:
 def _read(root: Path, state: State) -> Tests:
     entries: dict[str, tuple[str, str, Mapping[str, Any]]] = {}
     for path in (Path(name) for name, *_ in state):
+        own: dict[str, str] = {}
         for where, record in read_records(path, "tests"):
             try:
                 test = read_test(record)
             except ValueError as error:
                 raise DataError(f"{where}: {error}") from None
-            name = f"{path.stem}/{test.id}" if entries.get(test.id, (path.stem,))[0] != path.stem else test.id
-            if name in entries:
-                raise DataError(f"{where}: the test {test.id} is that of {entries[name][1]}, too")
-            entries[name] = path.stem, where, record
+            refuse_name(test.pdf, where, "`pdf`")
+            if own.setdefault(test.id, where) != where:
+                raise DataError(f"{where}: the test {test.id} is that of {own[test.id]}, too")
+            _refuse_page(root, test.pdf, test.page, where)
+            entries[_free(test.id, path.stem, entries)] = path.stem, where, record
+        if not own:
+            raise DataError(f"{path}: holds no test")
     for name, record in _added([record for _, _, record in entries.values()]):
-        entries[name] = BASELINE, f"{root}: added, as published, for {record['pdf']}", record
+        added = f"{root}: added, as published, for {record['pdf']}"
+        entries[_free(name, BASELINE, entries)] = BASELINE, added, record
     by_pdf: dict[str, list[str]] = defaultdict(list)
     for name, (_, _, record) in entries.items():
         by_pdf[str(record["pdf"])].append(name)
@@ -81,6 +89,25 @@ def _read(root: Path, state: State) -> Tests:
     )
 
 
+def _free(name: str, file: str, taken: Collection[str]) -> str:
+    """Return a test's id; where a test of another file has it, with its own file before it."""
+    choices = chain((name, f"{file}/{name}"), (f"{file}/{name} ({number})" for number in count(2)))
+    return next(choice for choice in choices if choice not in taken)
+
+
+def _refuse_page(root: Path, name: str, page: int, where: str) -> None:
+    if not name.lower().endswith(".pdf"):
+        raise DataError(f"{where}: `pdf` must end in .pdf (got {quoted(name)})")
+    pages = _size(root / PDFS / name)
+    if page > pages:
+        raise DataError(f"{where}: page {page:,}, and {name} has {counted(pages, 'page')} at most")
+
+
+@lru_cache(maxsize=4096)
+def _size(path: Path) -> int:
+    return pdf.page_count(path) if path.is_file() else MOST_PAGES
+
+
 def _added(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the baseline test of the first page that the published code adds for each PDF without one."""
     tested = {record["pdf"] for record in records if record["type"] == BASELINE}
@@ -96,8 +123,7 @@ def _document(name: str, files: Sequence[str]) -> str:
 
 def _pages(root: Path, name: str, records: Sequence[Mapping[str, Any]]) -> int:
     path = root / PDFS / name
-    last = max(int(record["page"]) for record in records)
-    return max(pdf.page_count(path), last) if path.is_file() else last
+    return _size(path) if path.is_file() else max(int(record["page"]) for record in records)
 
 
 def _question(name: str, file: str, record: Mapping[str, Any], document: str) -> Question:
@@ -135,16 +161,22 @@ def read_results(folder: Path, tests: Tests, repeat: int) -> Mapping[str, Sequen
     found = {path: _RESULT.fullmatch(path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*.md"))}
     results = {path: match for path, match in found.items() if match}
     if not results:
-        return None
+        if any(folder.rglob("*.json")) or not folder.is_dir():
+            return None
+        raise DataError(f"{folder}: holds no <PDF>_pg<page>_repeat<number>.md, nor <domain>/<document>.json")
     texts: dict[str, dict[int, str]] = defaultdict(dict)
     documents = {of: name for name, of in tests.pdfs.items()}
+    sizes = {document.name: document.pages for document in tests.documents}
     for path, match in results.items():
-        if match["pdf"] in documents and int(match["repeat"] or 1) == repeat:
+        name, index = documents.get(match["pdf"], ""), int(match["page"][:_DIGITS]) - 1
+        if 0 <= index < sizes.get(name, 0) and int(match["repeat"] or 1) == repeat:
+            if index in texts[name]:
+                raise DataError(f"{path}: another file of {folder} is of the same page and repeat")
             try:
                 text = path.read_bytes().decode("utf-8-sig")
             except UnicodeDecodeError as error:
                 raise DataError(f"{path}: is not UTF-8 text (byte {error.start})") from None
-            texts[documents[match["pdf"]]][int(match["page"]) - 1] = text or "\n"
+            texts[name][index] = text or "\n"
     if not texts:
         such = f"{next(iter(tests.pdfs.values()))}_pg1_repeat{repeat}.md"
         several = counted(len(results), "result")

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ohr.contracts import Aggregate, Document, Image, OcrFormat, Page, Published, Question, ScoringProtocol
 from ohr.errors import DataError
@@ -48,8 +48,9 @@ class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
         None
     )
     versions: Annotated[
-        tuple[Version, ...], Field(min_length=1, description="Versions of the published code that score the pages.")
-    ] = VERSIONS
+        tuple[Annotated[Version, BeforeValidator(str)], ...],
+        Field(min_length=1, description="Versions of the published code that score the pages."),
+    ] = VERSIONS[::-1]
     conversions: Annotated[
         tuple[Conversion, ...],
         Field(description="TEDS also `raw`, without normalization, and `html`, where Markdown is no table."),
@@ -139,7 +140,8 @@ def _copied(annotations: Annotations, queries: bool) -> Copy:
 def _of_blocks(page: AnnotatedPage) -> Iterator[Question]:
     """Yield what stands for a page and for its tables."""
     yield _unasked(page, page.name, PAGE, page.truth)
-    for number, _ in enumerate(read_record(page.record).of("table")):
+    tables = [region for region in read_record(page.record).of("table") if region.content]
+    for number, _ in enumerate(tables):
         yield _unasked(page, f"{page.name}-table-{number}", TABLE, str(number))
 
 

@@ -19,6 +19,8 @@ from ohr.files.ohrbench_json import set_names
 from ohr.messages.wording import counted, named, quoted
 from ohr.parse_scores.omnidocbench import read_record
 
+from ..copies import refuse_name
+
 IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".bmp")
 GT = "gt"
 """PureDocBench's folder of annotations."""
@@ -94,6 +96,8 @@ def annotation_files(root: Path) -> tuple[Path, ...]:
     Raises:
         DataError: there are none, or several lists that a folder leaves open.
     """
+    if not root.exists():
+        raise DataError(f"{root}: no such file or folder (`root: sample` is the shipped one)")
     if root.is_file():
         return (root,)
     if (root / GT).is_dir():
@@ -130,14 +134,17 @@ def _read(root: Path, files: tuple[Path, ...], state: State) -> Annotations:  # 
         except ValueError as error:
             raise DataError(f"{where}: {error}") from None
         image = read.image_path
-        if not image:
-            raise DataError(f"{where}: page_info has no `image_path`, by which pages and results are named")
+        refuse_name(image, where, "`image_path` of page_info, by which pages and results are named,")
         unknown.update(read.unknown)
         record = _without_unused(entry)
         if image in records:
             raise DataError(f"{where}: the image {quoted(image)} is that of {records[image][0]}, too")
         records[image] = where, record
+    if not records:
+        raise DataError(f"{root}: holds no page")
     given = _names({image: record for image, (_, record) in records.items()})
+    for image, name in given.items():
+        refuse_name(name, records[image][0], "the name of the page, with its domain,")
     names = set_names(given.values())
     if len(names) < len(given):
         twice = next(name for name, times in Counter(given.values()).items() if times > 1)

@@ -20,7 +20,9 @@ def read_results(folder: Path, annotations: Annotations) -> Mapping[str, Sequenc
     """
     files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in ENDINGS and path.is_file()]
     if not files:
-        return None
+        if any(folder.rglob("*.json")) or not folder.is_dir():
+            return None
+        raise DataError(f"{folder}: holds no Markdown named as the pages' images, nor <domain>/<document>.json")
     pages = annotations.pages.values()
     names = Counter(stem(page.image) for page in pages)
     by_path = {stem(page.image): page.name for page in pages if names[stem(page.image)] == 1}

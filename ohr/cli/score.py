@@ -1,5 +1,6 @@
 """`ohr score`: what somebody else's OCR results, answers or runs are worth, beside published numbers."""
 
+from dataclasses import replace
 from enum import StrEnum
 from math import isnan, nan
 from pathlib import Path
@@ -63,16 +64,18 @@ def ocr(
 ) -> None:
     """Score a folder of OCR results: its distance from the ground truth, and its effect on retrieval."""
     from ohr.files.ohrbench_json import benchmark_root
-    from ohr.report.leaderboard.ocr_results import as_base, has_truth, ocr_spec, score_ocr
+    from ohr.report.leaderboard.ocr_results import as_base, is_searched, ocr_spec, score_ocr, unread
     from ohr.spec.read import make_benchmark
 
     root = root or (benchmark_root(folder) if benchmark is None else None)
     keys = benchmark_keys(benchmark, root, domains, protocol, fields)
     label = label_of(benchmark, keys)
-    pages_only = not has_truth(make_benchmark(keys, label))
+    scored_on = make_benchmark(keys, label)
     with as_base(folder, keys, label, format) as base, bars() as progress:
-        spec = ocr_spec({name or base.resolve().name: base}, keys, label, format, pages_only=pages_only)
+        spec = ocr_spec({name or base.resolve().name: base}, keys, label, format, pages_only=not is_searched(scored_on))
         found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
+    if base.resolve() != folder.resolve():  # files of the benchmark's own layout
+        found = replace(found, warnings=[*found.warnings, *unread(folder, scored_on)])
     if as_json:
         say_json(found)
     else:

@@ -76,5 +76,5 @@ def _refuse_one_version(benchmark: str, compared: bool) -> None:
     from ohr.errors import SpecError
 
     if not compared:
-        wanted = "two systems and a number with two versions: set its `versions` or `conversions`"
-        raise SpecError(f"benchmark {benchmark}: there is nothing to compare without {wanted}")
+        wanted = "no number has a value by two versions: set its `versions` or `conversions`, or look at its truth"
+        raise SpecError(f"benchmark {benchmark}: there is nothing to compare: {wanted}")

@@ -59,7 +59,11 @@ def lacking(run: Run) -> tuple[str, str]:
     types = {noise_type for stage, noise_type in cells if stage in STAGES}
     if not types:
         has_truth = ("page", "none") in cells
-        helps = "Add `retrieval` to `evaluate`." if has_truth else "Compare the scores of pages: `ohr show --details`."
+        helps = (
+            "Add `retrieval` to `evaluate`, and a retriever."
+            if has_truth
+            else "Compare the scores of pages: `ohr show --details`."
+        )
         return "it scores the text of the pages, and asks no question", helps
     if types == {"none"}:
         helps = "Add a condition with noise, or one that an OCR engine reads: `ohr plugins` lists them."

@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ohr.contracts import Retriever
+from ohr.markup.strip import strip_markup
 from ohr.text.porter import stem
 from ohr.text.words import searched_words, typed_words
 
-Tokenizer = Literal["words", "stems", "whitespace", "ohrbench"]
+Tokenizer = Literal["words", "stems", "content", "whitespace", "ohrbench"]
 Language = Literal["auto", "en", "zh"]
 
 _STOPWORDS = """
@@ -64,6 +65,7 @@ def ohrbench_words(text: str) -> list[str]:
 _TOKENIZERS: Mapping[Tokenizer, Callable[[str, Language], Sequence[str]]] = {
     "words": _words,
     "stems": _stems,
+    "content": lambda text, language: _words(strip_markup(text), language),
     "whitespace": lambda text, _: text.split(),
     "ohrbench": lambda text, _: ohrbench_words(text),
 }
@@ -75,8 +77,9 @@ class WordRetriever(Retriever):
     tokenizer: Annotated[
         Tokenizer,
         Field(
-            description="words; stems (words by Porter's stemmer); whitespace (no normalization); ohrbench (stems of "
-            "different words without stop words)."
+            description="words; stems (words by Porter's stemmer); content (words without markup: a cell of HTML is "
+            "else one word with its tags); whitespace (no normalization); ohrbench (stems of different words without "
+            "stop words)."
         ),
     ] = "words"
     language: Annotated[

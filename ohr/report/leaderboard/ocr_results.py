@@ -106,9 +106,18 @@ def as_base(
     with TemporaryDirectory() as copy:
         base = Path(copy) / folder.resolve().name
         for document, texts in results.items():
+            if not (base / f"{document}.json").resolve().is_relative_to(base.resolve()):
+                raise DataError(f"benchmark {own.kind}: {document!r} is no name of a document")
             pages = [Page(document, index, text) for index, text in enumerate(texts) if text is not None]
             write_pages(base / f"{document}.json", pages)
         yield base
+
+
+def unread(folder: Path, benchmark: Benchmark) -> list[str]:
+    """Name the Markdown files of results whose names begin with that of no document: a misspelt name is not silent."""
+    names = tuple(document.name.rpartition("/")[2].rpartition("__")[2] for document in benchmark.documents())
+    strange = sorted(path.name for path in folder.rglob("*.md") if not path.name.startswith(names))
+    return [f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}"] if strange else []
 
 
 def ocr_spec(
@@ -140,10 +149,13 @@ def ocr_spec(
     reference = benchmark.get("protocol") == "reference"
     # the reference protocol's chunks depend on the knowledge base's name, and `gt` is the published one's
     truth = {"name": "gt" if "gt" not in folders else "ground_truth"}
+    bm25 = {"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}
+    if make_benchmark(dict(benchmark), label).scoring.retrieval == "lcs_content":
+        bm25["tokenizer"] = "content"  # as the score: systems write tables in different notations
     searched = {
         "knowledge_bases": [truth, *results],
         "chunker": {"kind": "reference"} if reference else {"kind": "tokens", "size": 1024},
-        "retrievers": [{"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}],
+        "retrievers": [bm25],
         "evaluate": ["retrieval"],
         "measure": ["dose", "pages"],
     }
@@ -257,16 +269,17 @@ def refuse_another_benchmarks(spec: Spec) -> None:
             )
 
 
-def has_truth(benchmark: Benchmark) -> bool:
-    """Report whether a benchmark has a ground truth; one that has none must score pages.
+def is_searched(benchmark: Benchmark) -> bool:
+    """Report whether a benchmark has a ground truth, and questions to ask; one that has not must score pages.
 
     Raises:
-        DataError: it has neither.
+        DataError: it has no ground truth, and scores no pages.
     """
-    if any(any(benchmark.pages(document)) for document in benchmark.documents()):
-        return True
+    truth = any(any(benchmark.pages(document)) for document in benchmark.documents())
     if benchmark.scoring.page:
-        return False
+        return truth and any(question.asked for question in benchmark.questions())
+    if truth:
+        return True
     raise DataError(
         f"benchmark {benchmark.kind} has no ground truth here, which OCR results are scored against: --set one of "
         f"its keys (`ohr plugins show benchmark {benchmark.kind}`)"

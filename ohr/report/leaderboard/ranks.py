@@ -95,7 +95,7 @@ _Versioned = tuple[Ranked, Callable[[str, str], bool]]
 
 def _newest(of: Sequence[_Versioned]) -> _Versioned:
     """Return the last version that is as published, with which all others are compared."""
-    return [each for each in of if "-" not in each[0].version][-1]
+    return max((each for each in of if "-" not in each[0].version), key=lambda each: each[0].version)
 
 
 def _survival(first: _Versioned, second: _Versioned) -> Survival:

@@ -19,7 +19,7 @@ def short_views(run: Run) -> list[View]:
     return [*pages(run, grouped=False), *facts(run), *aggregates_by_condition(run)]
 
 
-_PAGES = "Scores of the text of the pages, without any retriever, with 95% intervals over documents."
+_PAGES = "Scores of the text of the pages, higher is better, without any retriever, with 95% intervals over documents."
 
 
 def pages(run: Run, *, grouped: bool = True) -> list[View]:

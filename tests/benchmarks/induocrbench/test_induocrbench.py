@@ -50,6 +50,9 @@ def test_questions_without_a_field_or_a_document(copy):
     (copy / QUESTIONS).write_text(json.dumps({**strange, "answer": None}), encoding="utf-8")
     with pytest.raises(DataError, match=r"QA_pairs.jsonl:1: has no `answer`"):
         InduOcrBench(root=copy).documents()
+    (copy / QUESTIONS).write_text(json.dumps({**strange, "doc_type": "/etc"}), encoding="utf-8")
+    with pytest.raises(DataError, match=r"QA_pairs.jsonl:1: `doc_type` must be a path inside"):
+        InduOcrBench(root=copy).documents()
     (copy / QUESTIONS).unlink()
     assert not any(question.asked for question in InduOcrBench(root=copy).questions())
     shutil.rmtree(copy / "RAG_eval")
@@ -67,4 +70,12 @@ def test_results_are_scored_and_searched(tmp_path, monkeypatch):
     assert 0.5 < numbers["teds@1.5"] < 1
     with pytest.raises(DataError, match="none of its 1 file is of a document of this copy: strange"):
         (tmp_path / "strange.md").write_text("read")
+        InduOcrBench(root="sample").results(tmp_path)
+
+
+def test_two_files_of_one_name_are_refused(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "normal_pilot_rules_5.md").write_text("read")
+    with pytest.raises(DataError, match="has the same name"):
         InduOcrBench(root="sample").results(tmp_path)

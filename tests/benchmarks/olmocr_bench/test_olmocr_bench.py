@@ -43,6 +43,10 @@ def test_a_pdf_is_a_document_and_gets_a_baseline_test():
         ([TEST, {**TEST, "id": "u", "page": "one"}], r"text\.jsonl:2: .*page"),
         ([TEST, TEST], r"text\.jsonl:2: the test t is that of .*text\.jsonl:1, too"),
         ([[]], r"text\.jsonl:1: must be an object"),
+        ([], r"text\.jsonl: holds no test"),
+        ([{**TEST, "pdf": "../a.pdf"}], r"text\.jsonl:1: `pdf` must be a path inside"),
+        ([{**TEST, "pdf": "a"}], r"text\.jsonl:1: `pdf` must end in \.pdf"),
+        ([{**TEST, "page": 10**9}], r"text\.jsonl:1: page 1,000,000,000, and a\.pdf has 100,000 pages at most"),
     ],
 )
 def test_tests_that_cannot_be_used_are_refused_with_their_line(tmp_path, records, message):
@@ -72,11 +76,24 @@ def test_a_repeat_of_results_is_chosen(tmp_path):
     }.items():
         (tmp_path / "read/deep" / f"{name}.md").write_text(text)
     assert benchmark.results(tmp_path / "read") == {"deep/a": ["\n", None, "first"]}
+    (tmp_path / "read/deep/a_pg99999999999_repeat1.md").write_text("far")
     second = benchmark.model_copy(update={"repeat": 2})
     assert second.results(tmp_path / "read") == {"deep/a": [None, None, "second"]}
-    with pytest.raises(DataError, match=r"none of its 4 results is called .* deep/a_pg1_repeat3.md"):
+    with pytest.raises(DataError, match=r"none of its 5 results is called .* deep/a_pg1_repeat3.md"):
         benchmark.model_copy(update={"repeat": 3}).results(tmp_path / "read")
+    with pytest.raises(DataError, match=r"holds no <PDF>_pg<page>_repeat<number>\.md, nor <domain>"):
+        benchmark.results(tmp_path / "set")
+    (tmp_path / "set/law.json").write_text("[]")
     assert benchmark.results(tmp_path / "set") is None
+
+
+def test_a_test_that_is_called_like_an_added_one_or_like_another_files_stays(tmp_path):
+    copy = root(tmp_path, {**TEST, "id": "a.pdf_baseline"}, TEST)
+    (copy / "other.jsonl").write_text(json.dumps(TEST), encoding="utf-8")
+    asked = {question.id: dict(question.groups)["file"] for question in OlmOcrBench(root=copy).questions()}
+    assert asked == {
+        "t": "other", "text/t": "text", "a.pdf_baseline": "text", "baseline/a.pdf_baseline": "baseline",
+    }  # fmt: skip
 
 
 @pytest.mark.usefixtures("one_process")
@@ -95,5 +112,12 @@ def test_results_pass_and_fail_their_tests(tmp_path, monkeypatch):
     numbers = aggregates(Path(report["run"]), stage="page")
     shares = {"formulas": 1, "headers_footers": 1 / 3, "reading_order": 0, "tables": 2 / 3, "baseline": 3 / 4}
     assert numbers == pytest.approx(
-        {**{f"passed {file}": share for file, share in shares.items()}, "olmocr_bench": sum(shares.values()) / 5}
+        {**{f"{file}: passed": share for file, share in shares.items()}, "olmocr_bench": sum(shares.values()) / 5}
     )
+
+
+def test_two_results_of_one_page_are_refused(tmp_path):
+    for name in ("harbor_dues_3_pg1_repeat1.md", "harbor_dues_3_pg01_repeat1.md"):
+        (tmp_path / name).write_text("read")
+    with pytest.raises(DataError, match=r"another file of .* is of the same page and repeat"):
+        OlmOcrBench(root="sample").results(tmp_path)

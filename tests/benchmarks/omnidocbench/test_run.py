@@ -18,7 +18,7 @@ CAREFUL, HASTY = SAMPLE / "results/careful", SAMPLE / "results/hasty"
 
 def test_a_reading_is_scored_by_version_and_searched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    status, report = scored("ocr", CAREFUL, "omnidocbench")
+    status, report = scored("ocr", CAREFUL, "omnidocbench", "--set", "versions=[1.0, 1.5]")
     assert (status, report["truth"], report["metric"]) == (0, "gt", "lcs_content")
     numbers = aggregates(Path(report["run"]), condition="careful", stage="page")
     assert {name.split("@")[1] for name in numbers} == {"1.0", "1.5"}
@@ -32,9 +32,10 @@ def test_a_reading_is_scored_by_version_and_searched(tmp_path, monkeypatch):
 def test_a_page_without_a_result_is_read_wrong(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(CAREFUL, tmp_path / "partial")
-    (tmp_path / "partial/harbor_dues_3.md").unlink()
+    (tmp_path / "partial/harbor_dues_3.md").rename(tmp_path / "partial/harbour_dues_3.md")
     status, report = scored("ocr", tmp_path / "partial", "omnidocbench")
     assert status == 1
+    assert report["warnings"][-1] == "1 file of no document of the benchmark: harbour_dues_3.md"
     kept = values(Path(report["run"]), condition="partial", stage="page", metric="text@1.5")
     assert kept["financial_report/harbor_dues_3"] == 0 < kept["book/pilot_rules_5"]
     tables = values(Path(report["run"]), condition="partial", stage="page", metric="teds@1.5")
@@ -72,3 +73,19 @@ def test_ranks_of_fewer_than_two_systems_are_refused(tmp_path, monkeypatch, word
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["score", "ranks", *words, "--benchmark", "omnidocbench", "--set", "root=sample"])
     assert (done.exit_code, message in done.stderr) == (2, True), done.output
+
+
+def test_results_without_questions_are_scored_by_page_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, report = scored("ocr", CAREFUL, "omnidocbench", "--set", "queries=false")
+    assert (status, report["truth"]) == (0, "")
+    assert aggregates(Path(report["run"]), stage="page")["teds@1.5"] == 1
+
+
+def test_a_text_that_is_no_page_is_not_scored_and_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(CAREFUL, tmp_path / "long")
+    (tmp_path / "long/harbor_dues_3.md").write_text("|a|b|\n" * 20_000, encoding="utf-8")
+    status, report = scored("ocr", tmp_path / "long", "omnidocbench", "--set", "queries=false")
+    assert status == 1 and any("120,000 characters" in str(failure) for failure in report["failures"])
+    assert values(Path(report["run"]), stage="page", metric="text@1.5")["financial_report/harbor_dues_3"] == 0

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from ohr.errors import DataError, PluginError, SpecError
-from ohr.report.leaderboard.ocr_results import has_truth, ocr_spec, score_ocr
+from ohr.report.leaderboard.ocr_results import is_searched, ocr_spec, score_ocr
 from ohr.report.leaderboard.standings import leaderboard
 from ohr.results.tables.read_table import read_rows
 from ohr.spec.read import make_benchmark
@@ -126,7 +126,7 @@ def test_a_benchmark_without_ground_truth_is_refused_and_the_key_to_set_is_named
     (tmp_path / "q.json").write_text('[{"question": "When?", "page": 1, "evidence": "in 1964"}]')
     keys = {"kind": "folder", "root": str(tmp_path / "docs"), "questions": str(tmp_path / "q.json")}
     with pytest.raises(DataError, match=r"no ground truth here.*`ohr plugins show benchmark folder`"):
-        has_truth(make_benchmark(keys, "ohr score"))
+        is_searched(make_benchmark(keys, "ohr score"))
 
 
 def test_a_key_that_the_benchmark_does_not_have_is_reported(base, keys, tmp_path, texts):

@@ -128,6 +128,12 @@ def test_whitespace_keeps_words_unchanged():
     assert [hit.place for hit in index.search(["rain"], 2)[0]] == [1]
 
 
+def test_cells_of_html_are_words_without_their_tags():
+    texts = "<table><tr><td>835</td><td>1683</td></tr></table>", "835x"
+    found = [indexed(BM25(tokenizer=name), chunks(*texts)).search(["835 1683"], 2)[0] for name in ("words", "content")]
+    assert [len(hits) for hits in found] == [0, 1]
+
+
 def test_without_a_cutter_a_run_of_chinese_is_one_word():
     assert indexed(BM25(language="en"), chunks("今年的租金是三百元。", "墙")).search(["租金"], 2) == [[]]
 
