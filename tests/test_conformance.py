@@ -37,7 +37,10 @@ from .ocr.reading_server import read as read_picture
 from .ocr.reading_server import reading_server
 
 REGISTRY = Registry()
-SAMPLED = ("beir", "fcmbench", "fincriticaled", "finmmdocr", "finqa_tablequest", "page_corpus", "tablequest")
+SAMPLED = (
+    "beir", "fcmbench", "fincriticaled", "finmmdocr", "finqa_tablequest", "induocrbench", "olmocr_bench",
+    "omnidocbench", "page_corpus", "tablequest",
+)  # fmt: skip
 """Benchmarks with a sample of their own beside the data that they read."""
 
 MARKS = {
@@ -211,6 +214,10 @@ def metric_arguments(kind: str) -> dict[str, object]:
     match kind:
         case "judge" | "cot_accuracy" | "ffa_judge":
             return {"generator": {"kind": "extractive"}}
+        case "omnidocbench_page":
+            return {"part": "text", "scorer": "1.5"}
+        case "omnidocbench_table":
+            return {"scorer": "1.5"}
         case "table_accuracy_judged" | "finqa_judge":
             return {"generator": {"kind": "by_rule"}}
         case "pairwise":

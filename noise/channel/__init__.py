@@ -37,9 +37,9 @@ def _shipped() -> Mapping[str, Path]:
     return {file.stem: file for file in (Path(__file__).parent / "profiles").glob("*.json")}
 
 
-WARNED, REFUSED = 0.75, 1.35
-"""Distances from a profile (`Donors.apart`) beyond which a study is warned, and refused: the most that halves of one
-domain of OHRBench are apart, and the most at which the channel was tried (docs/noise/channel.md)."""
+WARNED = 1.35
+"""Distance from a profile (`Donors.apart`) beyond which a study is warned: the largest at which the channel was tried
+(docs/noise/channel.md)."""
 
 _LOOKED_AT = 100
 """Documents of a domain that are looked at: each of them has many pages."""
@@ -106,19 +106,13 @@ class Channel(TextNoise, kind="channel"):
             raise DataError(f"profile {self.profile} has no group {self.group!r}; it has: {known}")
 
     def notes(self, truth: Mapping[str, Sequence[Page]]) -> Sequence[str]:
-        """Warn of domains whose pages are unlike those of the profile.
-
-        Raises:
-            DataError: they are farther from them than any pages that the channel was tried on.
-        """
+        """Warn of domains whose pages are farther from those of the profile than any that the channel was tried on."""
         said = []
         for domain, found in self.apart(truth).items():
             if found.distance > WARNED:
                 about = f"channel: pages of {domain or 'these documents'} are unlike those of profile {self.profile}"
                 far = f"{about}: {_difference(found)}; distance {found.distance:.1f}"
-                if found.distance > REFUSED:
-                    raise DataError(f"{far}, and nothing is known beyond {REFUSED}: fit one with `ohr noise fit`")
-                said.append(f"{far}, where {WARNED} is usual; its errors may be another engine's")
+                said.append(f"{far}, and nothing is known beyond {WARNED}: fit a profile with `ohr noise fit`")
         return said
 
     def apart(self, truth: Mapping[str, Sequence[Page]]) -> Mapping[str, Apart]:
