@@ -202,7 +202,7 @@ def test_a_run_that_scores_pages_alone_says_how_they_score(runs):
         "The text of the pages (facts) scores 90 points under clean, and 40 points under blur-0.5. This run cannot "
         "show a cost of noise: it scores the text of the pages, and asks no question."
     )
-    assert summary.advice == ("Add `retrieval` to `evaluate`.",)
+    assert summary.advice == ("Add `retrieval` to `evaluate`, and a retriever.",)
 
 
 def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):
