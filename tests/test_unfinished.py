@@ -70,6 +70,6 @@ def test_the_folder_of_a_process_that_cannot_be_seen_stays_for_a_day_without_cha
         unfinished(tmp_path)
         assert path.exists()
         os.utime(path / "half", (1e9, 1e9))
-    sleep(0.1)  # a folder is not looked at again at once
+    sleep(0.5)  # a folder is not looked at again at once
     unfinished(tmp_path)
     assert (folder.exists(), other.exists()) == (False, True)
