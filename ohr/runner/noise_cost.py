@@ -16,6 +16,7 @@ from ohr.results.run import Run
 from ohr.results.score_arrays import Part, ScoreTable
 from ohr.results.tables.groups import ALL
 from ohr.runner.equal_dose import SEEDS, Texts, domains_of, noisy_texts
+from ohr.runner.plain_search import plain_search
 from ohr.runner.run import run as run_spec
 from ohr.spec.model import Spec
 from ohr.spec.read import make_spec
@@ -112,23 +113,13 @@ def _base(noise: str, level: str, seed: int) -> str:
 
 
 def _spec(keys: Mapping[str, Any], work: Path, bases: Sequence[str]) -> Spec:
-    reference = keys.get("protocol") == "reference"
-    return make_spec(
-        {
-            "name": "equal-dose",
-            "replicates": 1,
-            "benchmark": dict(keys),
-            "knowledge_bases": [
-                {"name": "gt"},
-                *({"name": name, "ocr": {"kind": "precomputed", "root": str(work / name)}} for name in bases),
-            ],
-            # chunks of the reference protocol depend on the base's name: they are to differ by their text alone
-            "chunker": {"kind": "reference", "base": "gt"} if reference else {"kind": "tokens", "size": 1024},
-            "retrievers": [{"kind": "bm25_reference" if reference else "bm25", "top_k": 2}],
-            "evaluate": ["retrieval"],
-        },
-        "ohr noise validate",
-    )
+    label = "ohr noise validate"
+    search = plain_search(keys, label)
+    if search["chunker"]["kind"] == "reference":  # whose chunks depend on the base's name, but are to differ by text
+        search["chunker"]["base"] = "gt"
+    readings = [{"name": name, "ocr": {"kind": "precomputed", "root": str(work / name)}} for name in bases]
+    held = {"benchmark": dict(keys), "knowledge_bases": [{"name": "gt"}, *readings]}
+    return make_spec({"name": "equal-dose", "replicates": 1, **held, **search}, label)
 
 
 class _Scores:

@@ -131,9 +131,10 @@ def _check_case_metric(metric: CaseMetric) -> None:
 
 @suite
 def _check_scores(metric: AnyMetric, values: Sequence[float]) -> None:
+    lowest = metric.lowest if isinstance(metric, PageMetric) else 0.0
     for value in values:
         require(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
-        require(metric, np.isnan(value) or 0 <= value <= 1, f"{value} is outside [0, 1]")
+        require(metric, np.isnan(value) or lowest <= value <= 1, f"{value} is outside [{lowest:g}, 1]")
 
 
 def _asked() -> tuple[Question, ...]:
@@ -187,6 +188,4 @@ def _check_judge_metric(metric: CaseJudgeMetric) -> None:
                 value = metric.score_judged(case, [reply for _ in prompts or ()])
             except ValueError:
                 continue
-            least = getattr(metric, "lowest", 0.0)
-            fits = isinstance(value, float) and least <= value <= 1
-            require(metric, fits, f"a score must be in [{least:g}, 1], not {value!r}")
+            require(metric, isinstance(value, float) and 0 <= value <= 1, f"a score must be in [0, 1], not {value!r}")

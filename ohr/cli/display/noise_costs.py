@@ -7,15 +7,15 @@ if TYPE_CHECKING:
     from ohr.statistics.estimate import Estimate
 
 COST_HEADS = (
-    "domain", "noise", "equal in", "r_noise", "words lost", "loss", "engine more by", "verdict", "correlation", "seeds",
-    "shared", "chance", "seeds",
+    "domain", "noise", "equal in", "r_noise", "words lost", "loss", "engine more by", "verdict", "correlation", "draws",
+    "shared", "chance", "draws",
 )  # fmt: skip
 COST_KEY = (
     "losses of retrieval in points with 95% intervals over documents; engine more by: question by question, negative "
     "where the noise costs more\n"
     "matches: the 90% interval is within 3 points; does not match: the 95% interval is outside of them\n"
-    "correlation of the losses of questions with the engine's; seeds: of two draws of the noise\n"
-    "shared: of the questions lost with the engine, those lost with the noise; chance: of all questions; seeds: of "
+    "correlation of the losses of questions with the engine's; draws: of two draws of the noise\n"
+    "shared: of the questions lost with the engine, those lost with the noise; chance: of all questions; draws: of "
     "those lost with another draw"
 )
 

@@ -33,11 +33,11 @@ from ohr.results.derived.means import Breakdown, breakdown, macro_over_domains
 from ohr.results.run import Run
 from ohr.results.score_arrays import ScoreTable
 from ohr.results.tables.groups import ALL
+from ohr.runner.plain_search import TOP_K, plain_search
 from ohr.runner.run import run as run_spec
 from ohr.spec.model import Spec
 from ohr.spec.read import make_benchmark, make_spec
 
-TOP_K = 2
 _LONGEST_NAME = 80
 """Characters of a run's name, which is that of its folder."""
 LAYOUT = "ohrbench"
@@ -115,7 +115,8 @@ def as_base(
 
 def unread(folder: Path, benchmark: Benchmark) -> list[str]:
     """Name the Markdown files of results whose names begin with that of no document: a misspelt name is not silent."""
-    names = tuple(document.name.rpartition("/")[2].rpartition("__")[2] for document in benchmark.documents())
+    held = [document.name.rpartition("/")[2].split("__") for document in benchmark.documents()]
+    names = tuple({"__".join(parts[start:]) for parts in held for start in range(len(parts))})  # `__` may join folders
     strange = sorted(path.name for path in folder.rglob("*.md") if not path.name.startswith(names))
     return [f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}"] if strange else []
 
@@ -146,22 +147,14 @@ def ocr_spec(
         {"name": system, "ocr": {"kind": "precomputed", "root": str(folder.resolve()), "format": format}}
         for system, folder in folders.items()
     ]
-    reference = benchmark.get("protocol") == "reference"
     # the reference protocol's chunks depend on the knowledge base's name, and `gt` is the published one's
     truth = {"name": "gt" if "gt" not in folders else "ground_truth"}
-    bm25 = {"kind": "bm25_reference" if reference else "bm25", "top_k": TOP_K}
-    if make_benchmark(dict(benchmark), label).scoring.retrieval == "lcs_content":
-        bm25["tokenizer"] = "content"  # as the score: systems write tables in different notations
-    searched = {
-        "knowledge_bases": [truth, *results],
-        "chunker": {"kind": "reference"} if reference else {"kind": "tokens", "size": 1024},
-        "retrievers": [bm25],
-        "evaluate": ["retrieval"],
-        "measure": ["dose", "pages"],
-    }
-    only_pages = {"knowledge_bases": results, "evaluate": ["page"]}
-    shared = {"name": f"score-{name}", "replicates": 1, "benchmark": dict(benchmark)}
-    spec = make_spec({**shared, **(only_pages if pages_only else searched)}, label)
+    if pages_only:
+        compared: dict[str, Any] = {"knowledge_bases": results, "evaluate": ["page"]}
+    else:
+        bases = [truth, *results]
+        compared = {"knowledge_bases": bases, "measure": ["dose", "pages"], **plain_search(benchmark, label)}
+    spec = make_spec({"name": f"score-{name}", "replicates": 1, "benchmark": dict(benchmark), **compared}, label)
     for recorded in _results(spec):
         recorded.check()
     return spec
