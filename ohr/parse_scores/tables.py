@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from itertools import pairwise
 from math import isnan
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 from ohr.extras import load
 
 from .teds import teds
-
-Version = Literal["1.0", "1.5"]
+from .versions import VERSIONS, Version
 
 _TABLE = re.compile(r"<table\b[^>]*>", re.IGNORECASE)
 _TABLE_END = re.compile("</table>", re.IGNORECASE)
@@ -73,11 +72,18 @@ def markdown_tables_to_html(page: str, version: Version) -> str:
 
 def scores_as_written(prediction: str, truth: str, version: Version) -> TableScores:
     """Return the scores of a table that counts only where it is HTML; Markdown is no table, and scores 0."""
-    tables = normalized_html(prediction, version), normalized_html(truth, version)
-    both = [teds(*tables, structure_only=structure_only) for structure_only in (False, True)]
-    if version == "1.5":  # what the published code cannot score is 0 there, and stops it in 1.0
-        both = [0.0 if isnan(score) else score for score in both]
-    return TableScores(*both)
+    return scores_of_normal(normalized_html(prediction, version), normalized_html(truth, version), version)
+
+
+def scores_of_normal(prediction: str, truth: str, version: Version) -> TableScores:
+    """Return the scores of tables that `normalized_html` has brought into their normal form."""
+    both = [teds(prediction, truth, structure_only=structure_only) for structure_only in (False, True)]
+    return TableScores(*(defined(score, version) for score in both))
+
+
+def defined(score: float, version: Version) -> float:
+    """Return a score, or what a version has for one that the published code cannot compute: 0 in 1.5, nan in 1.0."""
+    return 0.0 if isnan(score) and version == "1.5" else score
 
 
 def scores_after_conversion(prediction: str, truth: str, version: Version) -> TableScores:
@@ -88,8 +94,8 @@ def scores_after_conversion(prediction: str, truth: str, version: Version) -> Ta
 
 
 def _check(version: str) -> None:
-    if version not in get_args(Version):
-        raise ValueError(f"OmniDocBench has no version {version!r} here: there are {' and '.join(get_args(Version))}")
+    if version not in VERSIONS:
+        raise ValueError(f"OmniDocBench has no version {version!r} here: there are {' and '.join(VERSIONS)}")
 
 
 def _without_headings(html: str) -> str:

@@ -1,8 +1,8 @@
 """OmniDocBench's end-to-end evaluation, versions 1.0 and 1.5, without its scores of rendered formulas."""
 
+from ..versions import VERSIONS, Version
 from .page_records import PageRecord, Region, read_record
 from .page_scores import Match, PageScores, PartScore, TableScore, score_markdown, score_page
-from .versions import VERSIONS, Version
 
 __all__ = [
     "VERSIONS",

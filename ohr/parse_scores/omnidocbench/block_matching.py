@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from ..versions import Version
 from .edit_windows import has_similar_part, most_edits
 from .joined_runs import Costs, distances, joined_runs
-from .versions import Version
 
 _WORST = 0.7
 """A normalized distance above which what the assignment pairs is no pair."""

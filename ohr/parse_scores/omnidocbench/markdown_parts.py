@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
+from ..versions import Version
 from .delimiters import Formula, blanked, formulas, spans, unwrapped, without
 from .table_spans import html_tables, latex_tables
-from .versions import Version
 
 Kind = Literal["text", "formula", "html_table", "latex_table"]
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ..versions import Version
 from . import formula_arrays
 from .block_matching import Pair, match, match_beside_ignored
 from .markdown_parts import Kind, Part, parts_of
 from .matched_tables import TableMatch, cells, match_tables
 from .normalization import latex_to_text, letters, normalized_formula, normalized_text
 from .page_records import FORMULA, IGNORED, TABLE, TEXTS, PageRecord, Region
-from .versions import Version
 
 _INLINE = "equation_inline"
 _DISPLAY = "equation_isolated"

@@ -5,8 +5,8 @@ import re
 from functools import cache, lru_cache
 from typing import Any
 
+from ..versions import Version
 from .delimiters import formulas, replaced, without
-from .versions import Version
 
 _ESCAPED = re.compile(r"\\([\\_&%^])")
 _INLINE = (("$", "$"), ("\\(", "\\)"))

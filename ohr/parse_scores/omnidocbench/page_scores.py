@@ -2,15 +2,14 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
+from ..versions import Version
 from .matched_blocks import PageMatches, markdown_matches, page_matches
 from .matched_tables import TableMatch
 from .page_records import PageRecord, read_record
-from .versions import Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +107,14 @@ def score_markdown(truth: str, prediction: str, version: Version) -> PageScores:
 
 def _table(table: TableMatch, version: Version) -> tuple[TableScore, tuple[str, str]]:
     """Return the scores of a table, and the texts whose distance it has."""
-    from ohr.parse_scores.tables import normalized_html
+    from ohr.parse_scores.tables import defined, normalized_html, scores_of_normal
     from ohr.parse_scores.teds import teds
 
     truth, predicted = (normalized_html(text, version) for text in (table.truth, table.predicted))
-    similarities = [0.0, 0.0, 0.0]
+    similarities: tuple[float, ...] = (0.0, 0.0, 0.0)
     if truth and predicted:
-        similarities = [teds(predicted, truth, structure_only=structure_only) for structure_only in (False, True)]
-        similarities.append(teds(table.predicted, table.truth))
-    if version == "1.5":
-        similarities = [0.0 if isnan(similarity) else similarity for similarity in similarities]
+        raw = defined(teds(table.predicted, table.truth), version)
+        similarities = (*scores_of_normal(predicted, truth, version), raw)
     texts = (truth or table.truth, predicted or table.predicted)
     distance = Levenshtein.normalized_distance(*texts)
     return TableScore(table.order, table.anno_id, distance, *similarities), texts
