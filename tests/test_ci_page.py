@@ -50,7 +50,7 @@ def test_both_jobs_install_ohr_and_run_the_same_commands():
     assert uploaded == YAML(typ="safe").load(BLOCKS["gitlab-ci.yml"])["noise"]["artifacts"]["paths"]
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_the_commands_of_a_job_run_and_fail_where_the_system_got_worse(folder: Path):
     run, compare = github()[1:]
     done = play(folder, f"{run} --limit 12 --no-figures")

@@ -172,6 +172,7 @@ def test_no_call_waits_for_an_actor_that_the_cluster_has_no_room_for():
     assert ended.stdout == "[1, 2, 3, 4]\n"
 
 
+@pytest.mark.acceptance
 def test_workers_start_where_the_temporary_folder_has_a_long_name(home, tmp_path):
     folder = tmp_path / ("long" * 30)
     folder.mkdir()

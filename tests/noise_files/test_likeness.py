@@ -11,6 +11,7 @@ from ohr.registry import Registry
 from ohr.steps.documents.treat import TreatedPages, treat
 
 REGISTRY = Registry()
+CALIBRATES = pytest.mark.acceptance
 CLEAN = of_benchmark(REGISTRY.load("benchmark", "mini")(domains=("law", "manual"), languages=("en",), max_pages=2))
 
 
@@ -37,8 +38,8 @@ def held_against(noisy, *kinds):
     ("kind", "rate", "fields", "others"),
     [
         ("formatting", 0.3, {}, ("channel",)),
-        ("formatting", 0.4, {"rules": {"bold": 1}}, ()),
-        ("channel", 0.6, {"profile": "rapidocr"}, ("table_format",)),
+        pytest.param("formatting", 0.4, {"rules": {"bold": 1}}, (), marks=CALIBRATES),
+        pytest.param("channel", 0.6, {"profile": "rapidocr"}, ("table_format",), marks=CALIBRATES),
         ("table_format", 1, {"to": "html"}, ("drop_pages",)),
     ],
 )
@@ -54,8 +55,8 @@ def test_kind_and_strength_are_recovered(kind, rate, fields, others):
 @pytest.mark.parametrize(
     ("foreign", "kinds"),
     [
-        (str.upper, ("formatting", "shuffle_pages")),
-        (lambda text: " ".join(reversed(text.split(" "))), ("channel", "table_format")),
+        pytest.param(str.upper, ("formatting", "shuffle_pages"), marks=CALIBRATES),
+        pytest.param(lambda text: " ".join(reversed(text.split(" "))), ("channel", "table_format"), marks=CALIBRATES),
         (lambda text: " ".join(w for place, w in enumerate(text.split(" ")) if place % 40 >= 8), ("channel",)),
     ],
     ids=["capitals", "words in reverse", "blocks of words gone"],

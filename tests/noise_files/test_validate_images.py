@@ -35,7 +35,7 @@ def test_kind_and_severity_of_our_own_noise_are_recovered(tmp_path: Path) -> Non
     assert len(heads) == len(rows[0]) and rows[0][5] == "matched"
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_a_color_filter_is_not_matched(tmp_path: Path) -> None:
     filtered = {name: np.array(page * (1.0, 0.8, 0.5), dtype=np.uint8) for name, page in PAGES.items()}
     report = validate(tmp_path, filtered)

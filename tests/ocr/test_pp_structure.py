@@ -29,7 +29,7 @@ installed = pytest.mark.skipif(find_spec("rapid_table") is None, reason="rapid-t
 
 
 @installed
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_a_page_becomes_headers_text_and_tables(page, capfd):
     engine = PpStructure()
     engine.check()

@@ -166,6 +166,7 @@ def test_each_way_to_threshold_gives_black_and_white(sheet, method):
 # --- bent sheets, and what is missing ---------------------------------------------------------------------
 
 
+@pytest.mark.acceptance
 def test_a_bent_sheet_keeps_its_size_and_gets_straighter(sheet):
     repair = ready(Dewarp())
     treated = repair.treat(sheet, (), rng())

@@ -53,7 +53,7 @@ def asked(url: str, question: str, collection: str = "law") -> httpx.Response:
     return httpx.post(f"{url}/collections/{collection}/ask", json={"question": question}, timeout=60)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_the_service_scores_as_the_same_pipeline_inside_ohr(url, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("both.yaml").write_text(SPEC.replace("http://127.0.0.1:8700", url) + INSIDE + "limit: 8\n")

@@ -142,6 +142,7 @@ def test_a_run_that_is_not_finished_is_refused(tmp_path):
         write_report([Run.finished(folder)], tmp_path / "report.html")
 
 
+@pytest.mark.acceptance
 def test_three_megabytes_of_text_are_cut_around_the_evidence(tmp_path, page):
     long = "word " * 300_000 + "The long lease ended in 1995." + " tail" * 300_000
     asked = Asked("q6", "When did the long lease end?", ["1995"], "The long lease ended in 1995.", "law/long")
