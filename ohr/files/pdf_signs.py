@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -120,7 +121,12 @@ def _characters(layer: Any) -> Iterator[tuple[int, str]]:
         if high and 0xDC00 <= code < 0xE000:
             code = 0x10000 + (high - 0xD800) * 0x400 + code - 0xDC00
         high = 0
-        yield place, "\ufffd" if code > 0x10FFFF or 0xD800 <= code < 0xE000 else chr(code)
+        yield place, character(code)
+
+
+def character(code: int) -> str:
+    """Return the character of a code; the sign for an unknown one where no character has it, as fonts may say."""
+    return "\ufffd" if code > sys.maxunicode or 0xD800 <= code < 0xE000 else chr(code)
 
 
 def _lacks_character(characters: Sequence[tuple[int, str]], at: int) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ohr.files import pdf_vertical
 from ohr.files.pdf import opened
-from ohr.files.pdf_signs import Box, Reading, Sign, is_right_to_left, read_signs
+from ohr.files.pdf_signs import Box, Reading, Sign, character, is_right_to_left, read_signs
 from ohr.messages.wording import counted
 
 _BLANK = (612, 792)  # points
@@ -285,7 +285,7 @@ def _boxes(page: Any, shape: tuple[int, ...]) -> list[tuple[slice, ...]]:
     try:
         for place in range(layer.count_chars()):
             generated = pdfium.FPDFText_IsGenerated(layer, place) == 1
-            if generated or chr(pdfium.FPDFText_GetUnicode(layer, place)).isspace():
+            if generated or character(pdfium.FPDFText_GetUnicode(layer, place)).isspace():
                 continue
             left, bottom, right, top = layer.get_charbox(place)
             corners = []

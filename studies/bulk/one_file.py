@@ -34,12 +34,13 @@ Seen = dict[str, Any]
 def of_pdf(path: Path) -> Seen:
     """Read the text layers as `ohr data build` does, and draw all pages."""
     from ohr.files import pdf
-    from ohr.text_layers.looks import FAULTY, looks
+    from ohr.text_layers.looks import looks
 
     count, blank = pdf.page_count(path), []
     say("the text layers")
     seen = looks(path, 0)
-    warned = [index for index, look in enumerate(seen) if look.verdict in ("", *FAULTY)]
+    # a page with print and without a text layer is said to have none, and is read by an engine
+    warned = [n for n, look in enumerate(seen) if look.verdict != "whole" and (look.reason or not look.verdict)]
     for index in range(count):
         say(f"drawing page {index + 1} of {count}")
         try:

@@ -7,6 +7,7 @@ import pytest
 from ohr.contracts import Document, DocumentView
 from ohr.errors import DataError
 from ohr.files import pdf
+from ohr.files.pdf_signs import character
 from ohr.files.pdf_text import Layer, flattened, missing_pages, sights, text_layer
 from ohr.ocr.structured import MISSING, of_view
 from ohr.ocr.text_layer import TextLayer
@@ -357,3 +358,11 @@ def test_a_page_without_a_size_is_damaged_and_the_others_are_read(tmp_path):
         pdf.render(path, 1, 72)
     whole, flat = sights(path)
     assert (whole.glyphs, flat) == (5, None)
+
+
+def test_a_code_that_is_no_character_is_unknown(tmp_path):
+    path = arabic(tmp_path / "odd.pdf", {65: "A", 66: "B"}, "AB")
+    path.write_bytes(path.read_bytes().replace(b"<0042>", b"<FFFFFFFF>"))
+    assert [layer.text[0] for layer in text_layer(path)] == ["A"]
+    assert len(list(sights(path))) == 1
+    assert [character(code) for code in (65, 0xD800, 0x110000, 2**32 - 1)] == ["A", *"\ufffd" * 3]
