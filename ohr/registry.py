@@ -7,10 +7,9 @@ trusts. Listing names imports nothing.
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import isabstract, signature
 from pathlib import Path
@@ -31,12 +30,9 @@ from ohr.contracts import (
     Treatment,
 )
 from ohr.errors import PluginError
+from ohr.messages.wording import choices as choices  # for all who look for a name in a list
 
 moved.install()  # before any plugin is imported
-
-_MOST, _LONGEST = 60, 100
-"""Names in a message, and characters of each: more than any family has, few enough to be read."""
-
 
 _MOVED: Sequence[tuple[Sequence[str], type[Stage], type[Stage]]] = (
     (("fetch", "verify", "published", "results"), Benchmark, PublishedBenchmark),
@@ -126,14 +122,6 @@ class Nested:
             raise ValueError(f"{value.get('kind')}: {'; '.join(faults)}") from None
 
 
-def choices(given: str, allowed: Sequence[str]) -> str:
-    """List the choices, and the one nearest to the given name."""
-    nearest = get_close_matches(given[:_LONGEST], allowed[:1000], n=1, cutoff=0.5)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    more = f" and {len(allowed) - _MOST:,} more" if len(allowed) > _MOST else ""
-    return f"Choose one of: {', '.join(name[:_LONGEST] for name in allowed[:_MOST])}{more}.{hint}"
-
-
 @cache
 def load_file(path: Path) -> tuple[type[Stage], ...]:
     """Run a plugin file and return the stages that it defines; worker processes do this before they unpickle any."""
@@ -186,10 +174,8 @@ def _file(plugin: type[Stage]) -> str:
     return str(sys.modules[plugin.__module__].__file__)
 
 
-@cache
-def _installed() -> EntryPoints:
-    """Read all entry points: to read those of one group takes as long."""
-    return entry_points()
+_installed = cache(entry_points)
+"""Reads all entry points, once: to read those of one group takes as long."""
 
 
 @cache

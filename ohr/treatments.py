@@ -16,7 +16,7 @@ SHORT = ("image_noise", "ocr", "text_noise")
 class KnowledgeBaseEntry(BaseModel):
     """The keys of one entry of `knowledge_bases`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: Annotated[str | None, Field(description="By default its noise and OCR engine.")] = None
     image_noise: Annotated[_Plugin | list[_Plugin], Field(description="Distorts page images.")] = []

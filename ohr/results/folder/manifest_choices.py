@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from ohr.errors import DataError
 from ohr.results.folder.run_folder import headlines
-from ohr.statistics.comparison import MARGIN
+from ohr.statistics.margin import MARGIN
 from ohr.treatments import plain_scans, recorded_treatments
 
 Strata = Literal["auto", "domain", "none"]
