@@ -57,6 +57,12 @@ class Registry:
         own = {plugin.model_fields["kind"].default for plugin in self._from_files(family)}
         return tuple(sorted(_entries(family).keys() | own))
 
+    def is_own(self, family: str, kind: str) -> bool:
+        """Report whether a plugin comes with ohr, without importing it; one that a trusted file claims does not."""
+        entry = _entries(family).get(kind)
+        claimed = any(plugin.model_fields["kind"].default == kind for plugin in self._from_files(family))
+        return entry is not None and entry.value.startswith("ohr.") and not claimed
+
     def treatments(self) -> dict[str, tuple[str, ...]]:
         """Return the families of each kind of treatment: one, unless plugins of two families share a name."""
         families = [family for family, (contract, _) in FAMILIES.items() if issubclass(contract, Treatment)]

@@ -125,12 +125,17 @@ def family_of(given: str) -> str:
 
 
 def _about(registry: "Registry", family: str, kind: str, requirements: tuple[str, ...]) -> About:
-    try:
-        plugin = registry.load(family, kind)
-    except PluginError as error:
-        return About(family, kind, f"cannot be used: {error}", None, ())
-    first = (plugin.__doc__ or "").strip().split("\n")[0]
-    return About(family, kind, first, plugin.extra, _missing(plugin.extra, requirements) if plugin.extra else ())
+    from ohr.spec.own_plugins import known
+
+    if own := known(registry, family, kind):
+        first, extra = own["schema"]["description"], own["extra"]
+    else:
+        try:
+            plugin = registry.load(family, kind)
+        except PluginError as error:
+            return About(family, kind, f"cannot be used: {error}", None, ())
+        first, extra = (plugin.__doc__ or "").strip().split("\n")[0], plugin.extra
+    return About(family, kind, first, extra, _missing(extra, requirements) if extra else ())
 
 
 def _extra(about: About, requirements: tuple[str, ...]) -> str:
