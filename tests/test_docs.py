@@ -80,8 +80,8 @@ OHR = get_command(app)
 def below(command: Any) -> dict[str, Any]:
     """Return the commands below one, each with its options, by name."""
     return {
-        word: found.load() if isinstance(found, Later) else found
-        for word, found in getattr(command, "commands", {}).items()
+        word: listed.load() if isinstance(listed, Later) else listed
+        for word, listed in getattr(command, "commands", {}).items()
     }
 
 

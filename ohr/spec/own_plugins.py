@@ -1,4 +1,4 @@
-"""What lists and schemas say of ohr's own plugins: it is read from a file, since to import them all takes a second."""
+"""Descriptions of ohr's own plugins for lists and schemas, from a file: to import all of them takes a second."""
 
 import json
 from collections.abc import Mapping

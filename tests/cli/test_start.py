@@ -34,6 +34,30 @@ def test_help_is_printed_without_any_command():
     }
 
 
+def test_a_check_imports_the_plugins_that_the_spec_names(home):
+    names = imported_by("check", "small.yaml", cwd=home)
+    assert names & {"scipy", "asyncio", "httpx", "ohr.results.run", "ohr.runner.power", *NEVER} == set()
+    modules = [
+        name.removeprefix("ohr.") for name in names if name.startswith(("ohr.retrievers.", "ohr.ocr.", "ohr.noise."))
+    ]
+    named = {"noise.formatting", "ocr.ground_truth", "retrievers.lexical", "retrievers.scores"}
+    assert {".".join(name.split(".")[:2]) for name in modules} == named
+
+
+def test_an_empty_list_of_runs_and_the_progress_of_one_need_no_numpy(home, finished):
+    for words, folder in ((["runs"], home), (["status", "small"], finished[0])):
+        assert imported_by(*words, cwd=folder) & {"numpy", "ohr.contracts", *NEVER} == set()
+
+
+@pytest.mark.parametrize("words", [("plugins",), ("schema",), ("plugins", "retrievers", "--json")])
+def test_lists_of_plugins_import_none_of_ohrs_own(words):
+    names = imported_by(*words)
+    assert names & {"scipy", *NEVER} == set()
+    assert [
+        name for name in names if name.startswith(("ohr.retrievers", "ohr.ocr", "ohr.noise", "ohr.benchmarks"))
+    ] == []
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_listed_with_the_first_sentence_of_its_own_help(name):
     listed = Later(name, COMMANDS[name])
