@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, inf, isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ohr.dataset.inputs import Inputs
 from ohr.errors import DataError
 from ohr.results.derived.losses import read_losses
 from ohr.results.derived.pairs import FAILED, FLOOR
@@ -18,6 +17,9 @@ from ohr.spec.model import Spec
 from ohr.statistics.planning import Aim, Changes, Range, assumed, assumed_changes, detectable, documents_needed, limits
 from ohr.statistics.signs import fewest
 from ohr.statistics.variance import Budget, predicted_error
+
+if TYPE_CHECKING:
+    from ohr.dataset.inputs import Inputs
 
 DRAWS = (1, 3, 5)
 """Draws of each noise for which a plan is made."""
@@ -103,7 +105,7 @@ class Enough:
     stage: str = ""
 
 
-def design(spec: Spec, inputs: Inputs) -> Design:
+def design(spec: Spec, inputs: "Inputs") -> Design:
     """Describe the size of a spec's study."""
     draws = max((base.replicates for base in spec.knowledge_bases), default=1)
     return design_of((question.document for question in inputs.questions), draws, comparisons(spec))
