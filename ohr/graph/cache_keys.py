@@ -131,14 +131,12 @@ class Keys:
             pages: keys of all its recognised pages; empty where the OCR backend reads no images.
             stop: how many of the treatments of its text have acted; all.
         """
-        treatments = base.text_treatments[:stop]
+        treatments, engine = base.text_treatments[:stop], base.ocr
         identities = [self.identity(each) for each in (*treatments, *base.dosed_as)]
         source = (
-            list(pages)
-            if base.ocr.reads_images
-            else [self.identity(base.ocr), self.inputs.leaf(document, images=False)]
+            list(pages) if engine.reads_images else [self.identity(engine), self.inputs.leaf(document, images=False)]
         )
-        finished = [self.identity(base.ocr)] if base.ocr.reads_images and base.ocr.finishing else []
+        finished = [self.identity(engine)] if engine.reads_images and engine.finishing else []
         asked = [[_PLACING, q.pages, q.evidence, q.text] for q in self.placing(base, document)]
         made = (identities, self._draws(base, (*treatments, *base.dosed_as)), asked, self.files)
         return key("document", source, document.name, *made, *finished, *again(base))

@@ -94,10 +94,10 @@ class _Compiler:
     def documents(self, base: KnowledgeBase, pages: Mapping[str, Sequence[str]]) -> dict[str, str]:
         """Add the documents of a base; returns their keys by name."""
         seed, document_keys = self.spec.seed + base.replicate, {}
+        starts = [place for place, each in enumerate(base.text_treatments) if isinstance(each, Correction)]
+        stops = [*starts, None]
         for name, document in self.inputs.by_name.items():
             work = MakeDocument(self.spec.benchmark, base, document, seed, self.keys.placing(base, document))
-            starts = [place for place, each in enumerate(base.text_treatments) if isinstance(each, Correction)]
-            stops = [*starts, None]
             key = self.keys.document(base, document, pages[name], stops[0])
             document_keys[name] = self.graph.add(Step(replace(work, stop=stops[0]), (key,), tuple(pages[name]))).key
             for start, stop in zip(starts, stops[1:], strict=True):

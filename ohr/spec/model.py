@@ -143,7 +143,7 @@ class KnowledgeBase:
 
     @property
     def _read_at(self) -> int:
-        return self.treatments.index(self.ocr)
+        return next(place for place, each in enumerate(self.treatments) if isinstance(each, AnyOcr))
 
     @property
     def image_treatments(self) -> tuple[ImageTreatment, ...]:
@@ -153,8 +153,9 @@ class KnowledgeBase:
     @property
     def text_treatments(self) -> tuple[Treatment, ...]:
         """The treatments of its texts, in order; where pages are read one by one, their arrangement too."""
-        first = [each for each in self.treatments[: self._read_at] if isinstance(each, PageOrder)]
-        return (*(first if not self.ocr.reads_documents else ()), *self.treatments[self._read_at + 1 :])
+        place = self._read_at
+        first = [each for each in self.treatments[:place] if isinstance(each, PageOrder)]
+        return (*(first if not self.ocr.reads_documents else ()), *self.treatments[place + 1 :])
 
     @property
     def orders(self) -> tuple[PageOrder, ...]:
