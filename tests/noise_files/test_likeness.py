@@ -109,3 +109,11 @@ def test_too_few_twins_are_refused(names, said):
 def test_a_sample_is_of_all_parts_and_never_too_small():
     twins = pair(CLEAN, CLEAN, ("", "")).documents
     assert sampled(twins, 10**6) == list(twins) and len(sampled(twins, 1)) >= 4
+
+
+def test_what_a_noise_changes_is_counted_once():
+    twin = pair(CLEAN, CLEAN, ("", "")).documents[0]
+    counted = twin.changed_by(noise("formatting", rate=0.5), 1)
+    assert counted.any() and twin.changed_by(noise("formatting", rate=0.5), 1) is counted
+    assert (twin.changed_by(noise("formatting", rate=0.5), 2) != counted).any()
+    assert (twin.changed_by(noise("formatting", rate=0.9), 1) != counted).any()
