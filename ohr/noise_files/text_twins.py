@@ -13,7 +13,7 @@ from ohr.files import documents
 from ohr.messages.wording import counted
 from ohr.metrics.dose import Floats
 from ohr.noise_files.page_changes import CleanPage, changes, clean_pages, sizes
-from ohr.noise_files.truth_pairs import recognised
+from ohr.noise_files.truth_pairs import Reading, recognised
 from ohr.steps.documents.treat import TreatedPages, treat
 
 FEWEST = 4
@@ -117,6 +117,29 @@ def of_folder(folder: Path) -> Pages:
     if not files:
         raise DataError(f"{folder}: holds no text (.json, .txt, .md)")
     return {name: documents.read(folder / path, name) for path, name in documents.names(files).items()}
+
+
+def readings(clean: Pages, read: Pages) -> list[Reading]:
+    """Pair the pages that failed on neither side, by document and number."""
+    return [
+        Reading(name, page.index, page.text, texts[page.index])
+        for name in clean
+        for texts in [_texts(read.get(name, ()))]
+        for page in clean[name]
+        if page.error is None and page.index in texts
+    ]
+
+
+def recorded(truth: Path, read: Path) -> list[Reading]:
+    """Pair the pages of two folders; pages that one of them lacks are left out.
+
+    Raises:
+        DataError: as of `of_folder`; or no page is in both.
+    """
+    pairs = readings(of_folder(truth), of_folder(read))
+    if not pairs:
+        raise DataError(f"no page of {truth} is in {read}: documents must have the same name in both")
+    return pairs
 
 
 def of_benchmark(benchmark: Benchmark) -> Pages:
