@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ohr.contracts import PageOrder, Treatment
-from ohr.noise_files.noise_parts import pruned, weighted
+from ohr.noise_files.noise_parts import simplest, weighted
 from ohr.noise_files.page_changes import FEATURES, LEAST
 from ohr.noise_files.strength_curve import SCAN, Curve, at_strength, between_seeds, counts_under
 from ohr.noise_files.text_twins import Twin
@@ -117,7 +117,7 @@ def _likeness(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Likeness:
     if not likeness.matched:  # perhaps only some of its parts are on
         mixed = (weighted(first, noise) for noise in variants if getattr(noise, "parts", tuple)())
         if mixtures := [noise for noise in mixed if noise is not None]:
-            mixture = pruned(first, _nearest(first, mixtures))
+            mixture = simplest(first, _nearest(first, mixtures))
             likeness = min(likeness, _judged(Curve.of(fit, mixture, SCAN).refined(), test), key=_order)
     return likeness
 

@@ -20,22 +20,19 @@ _AS_NEAR = 2.0
 
 
 def weighted(twins: Sequence[Twin], noise: Any) -> Treatment | None:
-    """Find the weights of a noise's parts: what each changes alone is share_of_mixture until it is what has changed.
+    """Find the weights of a noise's parts: what each changes alone is mixed until it is what has changed.
 
     Parts may share their units, so that weights do not add up: they are corrected by what the mixture changes.
     """
     from scipy.optimize import nnls
 
-    parts = noise.parts()
-    alone = np.array([_total(twins, noise.only([part]), _PROBE) for part in parts]) / _PROBE
-    seen = np.sum([twin.changed for twin in twins], axis=0)[len(PAGES) :]
-    scale = 1 / (np.sqrt(alone.max(axis=0) + seen) + LEAST[len(PAGES) :])
-    rates = np.full(len(parts), _PROBE)
-    share_of_seen = nnls((alone * scale).T, seen * scale)[0]
+    alone, seen, scale = _alone(twins, noise)
+    rates = np.full(len(alone), _PROBE)
+    share_of_seen = nnls(alone.T, seen)[0]
     for _ in range(_TURNS):
-        share_of_mixture = nnls((alone * scale).T, _total(twins, _mixture(noise, rates), float(rates.max())) * scale)[0]
+        share_of_mixture = nnls(alone.T, _total(twins, _mixture(noise, rates), float(rates.max())) * scale)[0]
         rates = np.clip(rates * (share_of_seen + 1e-6) / (share_of_mixture + 1e-6), 0, 1)
-        amounts = rates * (alone * scale).sum(axis=1)
+        amounts = rates * alone.sum(axis=1)
         # a part with few units says little about its rate, and is not what the others are measured by
         rates = np.minimum(rates, rates[amounts >= _SUBSTANTIAL * amounts.sum()].max(initial=0))
         rates[rates < _OFF * rates.max()] = 0
@@ -44,17 +41,31 @@ def weighted(twins: Sequence[Twin], noise: Any) -> Treatment | None:
     return _mixture(noise, rates)
 
 
-def pruned(twins: Sequence[Twin], noise: Any) -> Treatment:
-    """Leave out each part, the weakest first, without which the noise is as near."""
+def simplest(twins: Sequence[Twin], noise: Any) -> Treatment:
+    """Leave out each part, the weakest first, without which the noise is as near; then level what is left.
+
+    The strength is the largest rate of a part, and one with few units may be too large by chance. So a part gets the
+    rate of the one that changes most where the noise is as near with it.
+    """
     rates = np.array([noise.model_dump()["rules"][part] for part in noise.parts()]) * noise.rate
     best = Curve.of(twins, noise, (noise.rate,)).at_last
-    for place in np.argsort(rates):
-        less = np.where(np.arange(len(rates)) == place, 0, rates)
-        if less.any():
-            away = Curve.of(twins, _mixture(noise, less), (float(less.max()),)).at_last
-            if away < best + _AS_NEAR:
-                rates, best = less, min(away, best)
+    amounts = rates * _alone(twins, noise)[0].sum(axis=1)
+    for value, order in ((0.0, np.argsort(rates)), (rates[amounts.argmax()], np.argsort(amounts))):
+        for place in order:
+            other = np.where(np.arange(len(rates)) == place, value, rates)
+            if rates[place] not in (0, value) and other.any():
+                away = Curve.of(twins, _mixture(noise, other), (float(other.max()),)).at_last
+                if away < best + _AS_NEAR:
+                    rates, best = other, min(away, best)
     return _mixture(noise, rates)
+
+
+def _alone(twins: Sequence[Twin], noise: Any) -> tuple[Floats, Floats, Floats]:
+    """Return what parts change alone, by their rate (parts, features), and what has changed; and what scales both."""
+    alone = np.array([_total(twins, noise.only([part]), _PROBE) for part in noise.parts()]) / _PROBE
+    seen = np.sum([twin.changed for twin in twins], axis=0)[len(PAGES) :]
+    scale = 1 / (np.sqrt(alone.max(axis=0) + seen) + LEAST[len(PAGES) :])
+    return alone * scale, seen * scale, scale
 
 
 def _mixture(noise: Any, rates: Floats) -> Treatment:

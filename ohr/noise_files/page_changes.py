@@ -24,7 +24,7 @@ PAGES = ("pages absent", "pages added", "pages with another's text", "pages chan
 _CHARACTERS = ("edit distance", "edit distance of the content")
 _WORDS = (
     "words lost in order", "words lost as scored", "words moved", "words misread", "words invented",
-    "single words lost", "words lost in runs of 10", "numbers lost", "pages half lost, words",
+    "single words lost", "words lost in runs of 10", "numbers lost",
 )  # fmt: skip
 _SIGNS = {
     "backslashes": "\\", "stars": "*", "hashes": "#", "underscores": "_", "dollars": "$", "line breaks": "\n",
@@ -133,7 +133,6 @@ def _words(page: CleanPage, text: str, content: str) -> list[float]:
         runs.count(1),
         sum(run for run in runs if run >= _LONG),
         sum(any(map(str.isdigit, word)) for word in gone),
-        len(page.words) if 2 * len(gone) > len(page.words) else 0,
     ]
 
 

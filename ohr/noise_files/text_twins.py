@@ -50,10 +50,13 @@ class Twin:
         """Count what a noise changes."""
         key = noise.model_dump_json(), seed
         if key not in self.counted:
-            pages = TreatedPages.of([Page(self.name, page.index, page.text) for page in self.pages])
-            noisy = {page.index: page.text for page in treat(pages, [noise], (), seed).pages}
-            self.counted[key] = changes(self.pages, noisy)
+            self.counted[key] = changes(self.pages, self.under(noise, seed))
         return self.counted[key]
+
+    def under(self, noise: Treatment, seed: int) -> dict[int, str]:
+        """Return the texts by page under a noise."""
+        pages = TreatedPages.of([Page(self.name, page.index, page.text) for page in self.pages])
+        return _texts(treat(pages, [noise], (), seed).pages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
 """Which noise twins look like: ohr's own is found with its strength, and what ohr does not have is not matched."""
 
+import numpy as np
 import pytest
 
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.noise_files.likeness import candidates, likenesses, sampled
+from ohr.noise_files.noise_parts import simplest
 from ohr.noise_files.page_changes import FEATURES, CleanPage, changes, sizes
 from ohr.noise_files.text_twins import of_benchmark, pair
 from ohr.registry import Registry
@@ -95,6 +97,13 @@ def test_changes_are_counted_by_page(noisy, expected):
     assert counts(["one two", "three"], noisy) == expected
 
 
+def test_no_count_jumps_when_a_page_loses_one_word_more():
+    """Four draws do not tell the spread of a count that is rarely a whole page's: the right noise was refused by it."""
+    page = CleanPage(0, " ".join(f"word{place}" for place in range(100)))
+    lost = [changes([page], {0: " ".join(page.text.split()[count:])}) for count in range(1, 100)]
+    assert np.abs(np.diff(lost, axis=0)).max() <= 10  # the tenth word of a run
+
+
 def test_pages_that_are_empty_on_both_sides_change_nothing():
     assert counts(["", "a"], {0: "", 1: "a"}) == {} and not sizes([CleanPage(0, "")])[len(FEATURES) - 1]
 
@@ -109,6 +118,14 @@ def test_too_few_twins_are_refused(names, said):
 def test_a_sample_is_of_all_parts_and_never_too_small():
     twins = pair(CLEAN, CLEAN, ("", "")).documents
     assert sampled(twins, 10**6) == list(twins) and len(sampled(twins, 1)) >= 4
+
+
+def test_parts_with_one_rate_get_one_weight_and_others_keep_theirs():
+    twins = pair(CLEAN, under(noise("formatting", rate=0.4, rules={"title": 1, "paragraph": 1})), ("", "")).documents
+    assert simplest(twins, noise("formatting", rate=0.48, rules={"title": 1, "paragraph": 0.84})).rate < 0.43
+    twins = pair(CLEAN, under(noise("formatting", rate=0.4, rules={"bold": 1, "paragraph": 0.3})), ("", "")).documents
+    rules = simplest(twins, noise("formatting", rate=0.4, rules={"bold": 1, "paragraph": 0.3})).rules
+    assert (rules.bold, rules.paragraph) == (1, 0.3)
 
 
 def test_what_a_noise_changes_is_counted_once():
