@@ -15,7 +15,7 @@ import numpy as np
 from ohr.contracts import PageOrder, Treatment
 from ohr.noise_files.noise_parts import simplest, weighted
 from ohr.noise_files.page_changes import FEATURES, LEAST
-from ohr.noise_files.strength_curve import SCAN, Curve, at_strength, between_seeds, counts_under
+from ohr.noise_files.strength_curve import Curve, counts_under
 from ohr.noise_files.text_twins import Twin
 from ohr.registry import Registry
 from ohr.statistics.clusters import pooled
@@ -113,19 +113,19 @@ def _likeness(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Likeness:
     """Choose the variant on the documents of the fit, fit its strength there, and judge it on the others."""
     fit, test = twins[::2], twins[1::2]
     first = sampled(fit, _FIRST_PAGES)
-    likeness = _judged(Curve.of(fit, _nearest(first, variants), SCAN).refined(), test)
+    likeness = _judged(Curve.of(fit, _nearest(first, variants)).refined(), test)
     if not likeness.matched:  # perhaps only some of its parts are on
         mixed = (weighted(first, noise) for noise in variants if getattr(noise, "parts", tuple)())
         if mixtures := [noise for noise in mixed if noise is not None]:
             mixture = simplest(first, _nearest(first, mixtures))
-            likeness = min(likeness, _judged(Curve.of(fit, mixture, SCAN).refined(), test), key=_order)
+            likeness = min(likeness, _judged(Curve.of(fit, mixture).refined(), test), key=_order)
     return likeness
 
 
 def _nearest(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Treatment:
     if len(variants) == 1:
         return variants[0]
-    return min(variants, key=lambda noise: Curve.of(twins, noise, SCAN).best[1])
+    return min(variants, key=lambda noise: Curve.of(twins, noise).best[1])
 
 
 def _order(likeness: Likeness) -> tuple[int, float]:
@@ -139,13 +139,13 @@ def _judged(curve: Curve, test: Sequence[Twin]) -> Likeness:
     size = np.maximum(np.sum([twin.size for twin in test], axis=0), 1)
     seen = np.sum([twin.changed for twin in test], axis=0) / size
     under = counts.mean(axis=0).sum(axis=0) / size
-    variance, df = pooled(list(between_seeds(counts)), np.full(len(test), len(_JUDGES) - 1.0))
+    variance, df = pooled(list(counts.var(axis=0, ddof=1)), np.full(len(test), len(_JUDGES) - 1.0))
     error = np.nan_to_num(severity.se)  # what the fitted strength may be wrong by
     drawn = (variance * (1 + 1 / len(_JUDGES)) + LEAST**2) / size**2
     total = drawn + (curve.slope(severity.mean) * error) ** 2
     away = np.abs(seen - under) / np.sqrt(total)
     limit = quantile(1 - FALSE / 2 / len(FEATURES), df)
     place = int(np.argmax(away / limit))
-    noise, off = at_strength(curve.noise, severity.mean), int((away > limit).sum())
+    noise, off = curve.noise.model_copy(update={curve.noise.knob: severity.mean}), int((away > limit).sum())
     distance, bound, *values = (float(each[place]) for each in (away, limit, seen, under))
     return Likeness(noise, severity, distance, bound, off, FEATURES[place], *values)

@@ -14,7 +14,7 @@ from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import Estimate
 
-SCAN = (0.05, 0.2, 0.4, 0.7, 1.0)
+_SCAN = (0.05, 0.2, 0.4, 0.7, 1.0)
 """Strengths that each variant is tried at; between them its counts are interpolated."""
 SEEDS = (70_001, 70_002)
 """Seeds of the fit; no one else's noise is likely to be drawn by them."""
@@ -39,7 +39,7 @@ class Curve:
     counts: Floats
 
     @classmethod
-    def of(cls, twins: Sequence[Twin], noise: Treatment, strengths: Sequence[float]) -> "Curve":
+    def of(cls, twins: Sequence[Twin], noise: Treatment, strengths: Sequence[float] = _SCAN) -> "Curve":
         """Count what a noise changes at some strengths; at 0 it changes nothing."""
         counts = np.array([counts_under(twins, noise, strength, SEEDS) for strength in strengths])
         return cls(twins, noise, np.append(0.0, strengths), np.concatenate([np.zeros_like(counts[:1]), counts]))
@@ -70,7 +70,7 @@ class Curve:
     @cached_property
     def spread(self) -> Floats:
         """(steps, features) squared distance of two draws of the noise, at each of _STEPS."""
-        variance = between_seeds(self.counts).sum(axis=1)
+        variance = self.counts.var(axis=1, ddof=1).sum(axis=1)
         return self._along(variance * (1 + 1 / len(SEEDS)) + LEAST**2)
 
     @cached_property
@@ -126,15 +126,5 @@ class Curve:
 
 def counts_under(twins: Sequence[Twin], noise: Treatment, strength: float, drawn: Sequence[int]) -> Floats:
     """Count what a noise changes at a strength: (seeds, documents, features)."""
-    stage = at_strength(noise, strength)
+    stage = noise.model_copy(update={noise.knob: strength})
     return np.array([[twin.changed_by(stage, seed) for twin in twins] for seed in drawn])
-
-
-def between_seeds(counts: Floats) -> Floats:
-    """Return the variances over (..., seeds, documents, features): (..., documents, features)."""
-    return np.asarray(counts.var(axis=-3, ddof=1))
-
-
-def at_strength(noise: Treatment, strength: float) -> Treatment:
-    """Return a noise at another strength."""
-    return noise.model_copy(update={noise.knob: strength})

@@ -98,7 +98,7 @@ def test_changes_are_counted_by_page(noisy, expected):
 
 
 def test_no_count_jumps_when_a_page_loses_one_word_more():
-    """Four draws do not tell the spread of a count that is rarely a whole page's: the right noise was refused by it."""
+    """The spread of a count that is rarely a whole page's cannot be seen in four draws; the right noise was refused."""
     page = CleanPage(0, " ".join(f"word{place}" for place in range(100)))
     lost = [changes([page], {0: " ".join(page.text.split()[count:])}) for count in range(1, 100)]
     assert np.abs(np.diff(lost, axis=0)).max() <= 10  # the tenth word of a run
