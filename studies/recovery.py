@@ -1,7 +1,6 @@
 """Whether `ohr noise validate` finds ohr's own noise, with its strength, and nothing in what ohr does not have.
 
-    python -m studies.recovery mini > studies/kept/recovery.json
-    python -m studies.recovery ohrbench > studies/kept/recovery-ohrbench.json
+    python -m studies.recovery mini ohrbench > studies/kept/realism/recovery.json
 
 On mini's 25 English documents, or on some of OHRBench's, which OHRBENCH_DATA names. Own noise is drawn several times,
 and held against the variants of its kind; the first draw, and foreign noise, against all kinds.
@@ -18,14 +17,11 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
-from ohr.contracts import Page, Treatment
 from ohr.noise_files.likeness import Likeness, candidates, likenesses
 from ohr.noise_files.text_twins import Twin, of_benchmark, pair
 from ohr.registry import Registry
 from ohr.spec.read import make_benchmark
-from ohr.steps.documents.treat import TreatedPages, treat
 
-SEEDS = range(10)
 OWN: tuple[dict[str, Any], ...] = (
     {"kind": "formatting", "rate": 0.1},
     {"kind": "formatting", "rate": 0.3},
@@ -73,8 +69,10 @@ SETS: dict[str, dict[str, Any]] = {
     "mini": {"kind": "mini", "languages": ["en"]},
     "ohrbench": {"kind": "ohrbench", "root": "${OHRBENCH_DATA}"},
 }
-SAMPLE, DOCUMENTS = 7, 30
+SAMPLE, DOCUMENTS = 7, 25
 """Seed and size of the sample of documents, where there are more."""
+DRAWS = {"mini": (5, 3), "ohrbench": (4, 2)}
+"""Draws of own noise, and of formatting noise, which takes longest; the fit and the test have seeds of their own."""
 
 
 def clean(name: str) -> list[Twin]:
@@ -97,27 +95,25 @@ def _each_page(function: Callable[[str], str], twin: Twin) -> dict[int, str]:
     return {page.index: function(page.text) for page in twin.pages}
 
 
-def _under(noise: Treatment, seed: int, twin: Twin) -> dict[int, str]:
-    pages = TreatedPages.of([Page(twin.name, page.index, page.text) for page in twin.pages])
-    return {page.index: page.text for page in treat(pages, [noise], (), seed).pages}
-
-
-def own(twins: Sequence[Twin]) -> Iterator[dict[str, Any]]:
+def own(twins: Sequence[Twin], draws: tuple[int, int]) -> Iterator[dict[str, Any]]:
     """Yield a row for each of OWN: how often it is matched, how wrong its strength is, and which kinds match too."""
     registry = Registry()
     for fields in OWN:
         (family,) = registry.treatments()[fields["kind"]]
         noise: Any = registry.load(family, fields["kind"]).model_validate(fields)
-        judged = [_likenesses(twins, partial(_under, noise, seed), None if seed == 0 else noise.kind) for seed in SEEDS]
+        judged = [
+            _likenesses(twins, partial(Twin.under, noise=noise, seed=seed), None if seed == 0 else noise.kind)
+            for seed in range(draws[noise.kind == "formatting"])
+        ]
         drawn = [next(each for each in draw if each.noise.kind == noise.kind) for draw in judged]
         yield {
             "noise": fields,
             "nearest": judged[0][0].noise.kind,
-            "match too": [each.noise.kind for each in judged[0] if each.matched and each.noise.kind != noise.kind],
+            "match_too": [each.noise.kind for each in judged[0] if each.matched and each.noise.kind != noise.kind],
             "draws": len(drawn),
             "matched": sum(each.matched for each in drawn),
             "refused": [f"{each.worst} {each.distance / each.limit:.2f}" for each in drawn if not each.matched],
-            "strength": fmean(each.severity.mean for each in drawn),
+            "rate": fmean(each.severity.mean for each in drawn),
             "error": max(abs(each.severity.mean - noise.rate) for each in drawn),
             "covered": sum(each.severity.low <= noise.rate <= each.severity.high for each in drawn),
             "fitted": [each.noise.model_dump(mode="json", exclude_defaults=True, exclude={"kind"}) for each in drawn],
@@ -146,13 +142,16 @@ def _shown(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def main(name: str) -> None:
-    """Print both tables of a set as JSON, and each row to the screen as it comes."""
-    twins = clean(name)
-    size = {"documents": len(twins), "pages": sum(len(twin.pages) for twin in twins)}
-    rows = {"own": list(_shown(own(twins))), "foreign": list(_shown(foreign(twins)))}
-    print(json.dumps({"set": name, **size, **rows}, indent=1))
+def main(names: Sequence[str]) -> None:
+    """Print both tables of each set as JSON, and each row to the screen as it comes."""
+    judged = []
+    for name in names:
+        twins = clean(name)
+        size = {"documents": len(twins), "pages": sum(len(twin.pages) for twin in twins)}
+        rows = {"own": list(_shown(own(twins, DRAWS[name]))), "foreign": list(_shown(foreign(twins)))}
+        judged.append({"set": name, **size, **rows})
+    print(json.dumps(judged, indent=1))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])
