@@ -115,7 +115,7 @@ def validate_images(
     twins, alone = pair(clean, noisy)
     twins = [twins[place] for place in evenly(len(twins), most)]
     if all(_equal(twin) for twin in twins):
-        same = KindRow("none", "matched", *[0.0] * 5, most=0.0, most_threshold=0.0)
+        same = KindRow("none", "matched", 0.0, 0.0, 0.0, 0.0, 0.0, most=0.0, most_threshold=0.0)
         return ImageReport("none", len(twins), tuple(alone), (), (same,))
     names, few = list(kinds) or image_kinds(), evenly(len(twins), FEW)
     tried = tuple(recipe for kind in names for recipe in recipes(kind, COARSE))
