@@ -156,7 +156,7 @@ def own(measured: Measured) -> Iterator[tuple[str, ...]]:
 
 
 def foreign(measured: Measured) -> Iterator[tuple[str, ...]]:
-    """Yield a row of each foreign noise: the kinds that match, or the nearest with how far it is."""
+    """Yield a row of each foreign noise: the kinds that match, or the nearest with its distances."""
     for name, given in measured.foreign.items():
         rows = measured.rows(given)
         matched = ", ".join(f"{row.kind} {row.severity:.2f}" for row in rows if row.verdict == "matched")

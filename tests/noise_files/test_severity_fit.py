@@ -85,3 +85,9 @@ def test_noise_with_a_single_feature_that_is_off_does_not_match() -> None:
     found = limited(simulated, given, np.full(64, 1e-6))
     assert found.distance <= found.threshold
     assert (found.worst, found.most > found.most_threshold) == (40, True)
+
+
+def test_a_feature_that_is_far_off_on_all_pages_is_refused_whatever_the_limit() -> None:
+    given = measured(0.5, np.random.default_rng(7))
+    given[:, 7] += 100
+    assert not fit(LEVELS, levels(), given, FLOOR, np.array([99.0, 99.0])).matched
