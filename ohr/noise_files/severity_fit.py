@@ -148,7 +148,7 @@ def fit(levels: Array, simulated: Array, given: Array, floor: Array, limits: Arr
     """
     distance, most = limits
     halves = np.sqrt((len(given[::2]), len(given[1::2]))).sum() / np.sqrt(2)
-    # a limit may be more than a clipped difference can be; a feature that is so far off on all pages is not the kind's
+    # a limit may be more than a clipped difference can be; one that is clipped on all pages refuses
     most = min(most, 0.99 * _CLIPPED * halves / np.sqrt(1 + 1 / _WINDOW))
     return replace(_test(levels, simulated, given, floor), threshold=float(distance), most_threshold=float(most))
 
