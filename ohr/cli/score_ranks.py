@@ -66,8 +66,15 @@ def _named(folders: list[str]) -> dict[str, Path]:
 
 
 def _pair(given: str) -> tuple[str, Path]:
+    """Divide `NAME=DIR` at the first `=`; what is a folder as it stands has no name before it."""
+    from ohr.errors import SpecError
+    from ohr.messages.wording import quoted
+
     name, sign, folder = given.partition("=")
     if sign and name and not Path(given).exists():
+        if not Path(folder).exists():
+            read = f"it is read as {quoted(folder)} with the name {quoted(name)}, which ends at the first `=`"
+            raise SpecError(f"ohr score ranks: {quoted(given)}: no such folder; {read}")
         return name, Path(folder)
     return Path(given).resolve().name, Path(given)
 

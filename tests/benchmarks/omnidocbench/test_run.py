@@ -67,6 +67,9 @@ def test_ranks_change_with_the_conversion(tmp_path, monkeypatch):
         ([str(HASTY)], "name two folders or more, each with its own name (got hasty)"),
         ([str(HASTY), f"hasty={CAREFUL}"], "each with its own name (got hasty, hasty)"),
         ([str(HASTY), "absent"], "absent"),
+        ([str(HASTY), "q=w=gone"], "'q=w=gone': no such folder; it is read as 'w=gone' with the name 'q'"),
+        ([str(HASTY), f"c={CAREFUL}", "--set", "conversions=[raw, raw]"], "conversions: 'raw' is listed twice"),
+        ([str(HASTY), f"c={CAREFUL}", "--set", "versions=[1.5, '1.5']"], "versions: '1.5' is listed twice"),
     ],
 )
 def test_ranks_of_fewer_than_two_systems_are_refused(tmp_path, monkeypatch, words, message):
