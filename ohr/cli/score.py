@@ -72,7 +72,8 @@ def ocr(
     label = label_of(benchmark, keys)
     scored_on = make_benchmark(keys, label)
     with as_base(folder, keys, label, format) as base, bars() as progress:
-        spec = ocr_spec({name or base.resolve().name: base}, keys, label, format, pages_only=not is_searched(scored_on))
+        name, pages_only = name or base.resolve().name, not is_searched(scored_on)
+        spec = ocr_spec({name: base}, keys, label, format, pages_only=pages_only, given={name: folder})
         found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
     if base.resolve() != folder.resolve():  # files of the benchmark's own layout
         found = replace(found, warnings=[*found.warnings, *unread(folder, scored_on)])

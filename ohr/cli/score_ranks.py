@@ -39,7 +39,7 @@ def ranks(
     label = label_of(benchmark, keys)
     with ExitStack() as stack:
         bases = {name: stack.enter_context(as_base(folder, keys, label, format)) for name, folder in named.items()}
-        spec = ocr_spec(bases, keys, label, format, pages_only=True)
+        spec = ocr_spec(bases, keys, label, format, pages_only=True, given=named)
         refuse_another_benchmarks(spec)
         finished = run(spec, store=store, runs=runs, workers=workers, progress=stack.enter_context(bars()))
     found = ranking.ranks(Run.finished(finished.folder), spec.benchmark.aggregates())

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -128,6 +128,7 @@ def ocr_spec(
     format: str = LAYOUT,
     *,
     pages_only: bool = False,
+    given: Mapping[str, Path] | None = None,
 ) -> Spec:
     """Make the spec that scores folders: with the ground truth, BM25, top 2, retrieval only.
 
@@ -137,6 +138,7 @@ def ocr_spec(
         label: the beginning of messages about the keys.
         format: that of `precomputed`; by default `<domain>/<document>.json`, as every knowledge base of OHRBench.
         pages_only: score only the text of pages, as where the benchmark has no ground truth.
+        given: the folders that the manifest names, by the same names, where those that are read are copies of them.
 
     Raises:
         PluginError: there is no such folder, or nothing in it that could be a page.
@@ -157,7 +159,16 @@ def ocr_spec(
     spec = make_spec({"name": f"score-{name}", "replicates": 1, "benchmark": dict(benchmark), **compared}, label)
     for recorded in _results(spec):
         recorded.check()
-    return spec
+    return _naming(spec, given or {})
+
+
+def _naming(spec: Spec, given: Mapping[str, Path]) -> Spec:
+    """Return a spec whose manifest names the folders that were given: copies of them are gone after the run."""
+    bases = [
+        base | {"ocr": base["ocr"] | {"root": str(given[base["name"]].resolve())}} if base["name"] in given else base
+        for base in spec.resolved["knowledge_bases"]
+    ]
+    return replace(spec, resolved=spec.resolved | {"knowledge_bases": bases})
 
 
 def score_ocr(

@@ -20,6 +20,8 @@ def test_a_reading_is_scored_by_version_and_searched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, report = scored("ocr", CAREFUL, "omnidocbench", "--set", "versions=[1.0, 1.5]")
     assert (status, report["truth"], report["metric"]) == (0, "gt", "lcs_content")
+    (_, base) = json.loads((Path(report["run"]) / "manifest.json").read_text("utf-8"))["spec"]["knowledge_bases"]
+    assert base["ocr"]["root"] == str(CAREFUL.resolve())  # of its copy nothing is left
     numbers = aggregates(Path(report["run"]), condition="careful", stage="page")
     assert {name.split("@")[1] for name in numbers} == {"1.0", "1.5"}
     assert numbers["teds@1.5"] == numbers["teds@1.0"] == 1
