@@ -64,7 +64,8 @@ def ocr(
 ) -> None:
     """Score a folder of OCR results: its distance from the ground truth, and its effect on retrieval."""
     from ohr.files.ohrbench_json import benchmark_root
-    from ohr.report.leaderboard.ocr_results import as_base, is_searched, ocr_spec, score_ocr, unread
+    from ohr.report.leaderboard.ocr_results import score_ocr
+    from ohr.report.leaderboard.result_folders import as_base, is_searched, ocr_spec, unread
     from ohr.spec.read import make_benchmark
 
     root = root or (benchmark_root(folder) if benchmark is None else None)

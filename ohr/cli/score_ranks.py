@@ -30,7 +30,7 @@ def ranks(
 ) -> None:
     """Rank OCR systems by each version and conversion of a benchmark's numbers, and say which pairs change places."""
     from ohr.report.leaderboard import ranks as ranking
-    from ohr.report.leaderboard.ocr_results import as_base, ocr_spec, refuse_another_benchmarks
+    from ohr.report.leaderboard.result_folders import as_base, ocr_spec, refuse_another_benchmarks
     from ohr.results.run import Run
     from ohr.runner.run import run
 

@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 
 from ohr.benchmarks.omnidocbench import SAMPLE
 from ohr.cli.app import app
+from ohr.report.views.protocol import pages
+from ohr.results.run import Run
 
 from ..whole_runs import aggregates, scored, values
 
@@ -27,6 +29,11 @@ def test_a_reading_is_scored_by_version_and_searched(tmp_path, monkeypatch):
     assert numbers["teds@1.5"] == numbers["teds@1.0"] == 1
     assert 0 < numbers["text_edit@1.5"] < 0.01  # one digit of four pages
     assert numbers["overall_without_cdm@1.5"] == pytest.approx(1 - numbers["text_edit@1.5"] / 2)
+    found = report["pages"]["careful"]["teds@1.5"], report["aggregates"]["careful"]["text_edit@1.5"]
+    assert found[0] == {"mean": 1, "low": None, "high": None, "n": 2, "documents": 2}  # the truth has two tables
+    assert (found[1]["value"], found[1]["n"]) == (numbers["text_edit@1.5"], 4)
+    view = next(view for view in pages(Run(report["run"]), grouped=False) if view.title == "Pages, version 1.5")
+    assert {row[-1] for row in view.long} == {"4, 1, 2, 4, 2, 2"}
     clean = aggregates(Path(report["run"]), condition="gt", stage="page")
     assert (clean["text_edit@1.5"], clean["order_edit@1.5"], clean["teds_s@1.5"]) == (0, 0, 1)
 
