@@ -60,6 +60,8 @@ def lacking(run: Run) -> tuple[str, str]:
     """Return what a run without losses lacks, and what helps: clean text, another condition, or questions."""
     cells = [(row["stage"], row["noise_type"]) for row in run.rows("summary", ["stage", "noise_type"])]
     types = {noise_type for stage, noise_type in cells if stage in STAGES}
+    if not types and run.page_headline:
+        types = {noise_type for _, noise_type in cells}
     if not types:
         has_truth = ("page", "none") in cells
         helps = (

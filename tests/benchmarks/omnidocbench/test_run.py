@@ -1,6 +1,7 @@
 """Whole runs on the sample: readings of two systems, by version, beside the loss of retrieval; ranks."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -9,10 +10,11 @@ from typer.testing import CliRunner
 
 from ohr.benchmarks.omnidocbench import SAMPLE
 from ohr.cli.app import app
+from ohr.report.html.report_file import write_report
 from ohr.report.views.protocol import pages
 from ohr.results.run import Run
 
-from ..whole_runs import aggregates, scored, values
+from ..whole_runs import aggregates, finished, scored, values
 
 pytestmark = pytest.mark.usefixtures("one_process")
 CAREFUL, HASTY = SAMPLE / "results/careful", SAMPLE / "results/hasty"
@@ -101,3 +103,13 @@ def test_a_text_that_is_no_page_is_not_scored_and_said(tmp_path, monkeypatch):
     status, report = scored("ocr", tmp_path / "long", "omnidocbench", "--set", "queries=false")
     assert status == 1 and any("120,000 characters" in str(failure) for failure in report["failures"])
     assert values(Path(report["run"]), stage="page", metric="text@1.5")["financial_report/harbor_dues_3"] == 0
+
+
+def test_the_report_of_pages_alone_has_their_scores_first_and_nothing_empty(tmp_path):
+    bases = "knowledge_bases:\n- name: ground_truth\n- {name: marked, text_noise: {kind: formatting, rate: 0.7}}\n"
+    spec = "name: pages\nbenchmark: {kind: omnidocbench, root: sample, queries: false}\nevaluate: [page]\n"
+    (tmp_path / "spec.yaml").write_text(spec + bases)
+    run = Run(finished(tmp_path / "spec.yaml", tmp_path))
+    (path,) = write_report([run], tmp_path / "report.html")
+    sections = re.findall(r'<section id="r0-(\w+)"', path.read_text("utf-8"))
+    assert sections[:2] == ["protocol", "cost"] and {"curves", "questions"}.isdisjoint(sections)
