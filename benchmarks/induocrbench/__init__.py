@@ -38,7 +38,9 @@ class InduOcrBench(CopyBenchmark, kind="induocrbench"):
     types: Annotated[
         tuple[str, ...] | None, Field(min_length=1, description="Types of documents to keep, as UltraWide; all.")
     ] = None
-    versions: Annotated[Versions, Field(description="Versions of OmniDocBench's code that score the texts.")] = VERSIONS[::-1]
+    versions: Annotated[Versions, Field(description="Versions of OmniDocBench's code that score the texts.")] = (
+        VERSIONS[::-1]
+    )
     conversions: Conversions = ()
 
     @property

@@ -47,7 +47,9 @@ class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
     images: Annotated[Path | None, Field(description="Folder of the page images, of several tracks; below `root`.")] = (
         None
     )
-    versions: Annotated[Versions, Field(description="Versions of the published code that score the pages.")] = VERSIONS[::-1]
+    versions: Annotated[Versions, Field(description="Versions of the published code that score the pages.")] = VERSIONS[
+        ::-1
+    ]
     conversions: Conversions = ()
     queries: Annotated[bool, Field(description="Ask for passages of the truth, for retrieval; no question else.")] = (
         True

@@ -15,6 +15,7 @@ Truth = Literal["layout", "markdown"]
 Conversion = Literal["raw", "html"]
 """Other ways to compare tables: without the published normalization; without making HTML of tables in Markdown."""
 
+
 def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise ValueError(f"{quoted(twice[0])} is listed twice")

@@ -66,7 +66,7 @@ def _named(folders: list[str]) -> dict[str, Path]:
 
 
 def _pair(given: str) -> tuple[str, Path]:
-    """Divide `NAME=DIR` at the first `=`; what is a folder as it stands has no name before it."""
+    """Divide `NAME=DIR` at the first `=`; what is a folder with its `=` has no name before it."""
     from ohr.errors import SpecError
     from ohr.messages.wording import quoted
 

@@ -133,10 +133,10 @@ def _find_misread(fates: list[str], start: int, read: Sequence[str], lost: list[
 
 
 def likeness(word: str, other: str) -> float:
-    """Return how alike two words are in percent (Indel), from SIMILAR on; below it, 0.
+    """Return how similar two words are in percent (Indel), from SIMILAR on; below it, 0.
 
     A loop without blanks is a word of thousands of signs, whose likeness takes time by the square of their number: the
-    signs that both have, in any order, say that most such words are not alike.
+    signs that both have, in any order, say that most such words are not similar.
     """
     signs = len(word) + len(other)
     if signs > _LONG and 200 * (Counter(word) & Counter(other)).total() < SIMILAR * signs:

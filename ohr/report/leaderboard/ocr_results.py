@@ -148,11 +148,11 @@ def _placed(
 
 
 def _by_condition(rows: Iterable[Mapping[str, Any]], named: str, value: str) -> dict[str, dict[str, dict[str, float]]]:
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    scores: dict[str, dict[str, dict[str, float]]] = {}
     for row in rows:
         numbers = {name: row[name] for name in (value, "low", "high", "n", "documents")}
-        found.setdefault(row["condition"], {})[row[named]] = numbers
-    return found
+        scores.setdefault(row["condition"], {})[row[named]] = numbers
+    return scores
 
 
 def _lost(run: Run, own: str, metric: str) -> dict[str, float]:
