@@ -13,12 +13,12 @@ from ohr.results.tables.groups import ALL, pipeline_names
 
 def views(run: Run) -> list[View]:
     """Return the tables in full; those without rows are left out."""
-    return [*facts(run), *pages(run), *aggregates(run)]
+    return [*pages(run), *facts(run), *pages(run, grouped=True), *aggregates(run)]
 
 
 def short_views(run: Run) -> list[View]:
     """Return the tables over all questions, narrow enough for a screen."""
-    return [*pages(run, grouped=False), *facts(run), *aggregates_by_condition(run)]
+    return [*pages(run), *facts(run), *aggregates_by_condition(run)]
 
 
 _PAGES = "Scores of the text of the pages, higher is better, without any retriever, with 95% intervals over documents."
@@ -32,8 +32,8 @@ def page_rows(run: Run, **equal: Any) -> list[Row]:
     return [row for row in rows if row["metric"] in names and row["n"]]
 
 
-def pages(run: Run, *, grouped: bool = True) -> list[View]:
-    """Return the scores of the text of the pages, over all questions, and with `grouped` over groups of them.
+def pages(run: Run, *, grouped: bool = False) -> list[View]:
+    """Return the scores of the text of the pages, over all questions, or with `grouped` over groups of them.
 
     Metrics with a version, such as `teds@1.5`, have a table for each version.
     """
@@ -41,8 +41,8 @@ def pages(run: Run, *, grouped: bool = True) -> list[View]:
     lines: dict[tuple[str, str], dict[str, Any]] = {}
     counts: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for row in page_rows(run):
-        if row["group"] == ALL or (grouped and row["by"] != "evidence_source"):
-            group = ALL if row["group"] == ALL else f"{row['by']}: {row['group']}"
+        if (row["by"] != "evidence_source" and row["group"] != ALL) if grouped else row["group"] == ALL:
+            group = f"{row['by']}: {row['group']}" if grouped else ALL
             line = lines.setdefault((row["condition"], group), {"condition": row["condition"], "group": group})
             line[row["metric"]] = Interval.of(row, is_share=True)
             counts[row["condition"], group][row["metric"]] = row["n"]
@@ -56,7 +56,7 @@ def pages(run: Run, *, grouped: bool = True) -> list[View]:
         how = _PAGES + (_EACH if any("," in line["n"] for line in shown) else "")
         columns = {"condition": "condition", **groups, **{name: name for name in (*mine, "n")}}
         title = f"Pages, version {version}" if version else "Pages"
-        views.append(View.of(title, how, shown, columns))
+        views.append(View.of(title + ", by group" * grouped, how, shown, columns))
     return views
 
 

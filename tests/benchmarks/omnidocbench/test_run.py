@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from ohr.benchmarks.omnidocbench import SAMPLE
 from ohr.cli.app import app
 from ohr.report.html.report_file import write_report
-from ohr.report.views.protocol import pages
+from ohr.report.views.protocol import pages, views
 from ohr.results.run import Run
 
 from ..whole_runs import aggregates, finished, scored, values
@@ -34,7 +34,7 @@ def test_a_reading_is_scored_by_version_and_searched(tmp_path, monkeypatch):
     found = report["pages"]["careful"]["teds@1.5"], report["aggregates"]["careful"]["text_edit@1.5"]
     assert found[0] == {"mean": 1, "low": None, "high": None, "n": 2, "documents": 2}  # the truth has two tables
     assert (found[1]["value"], found[1]["n"]) == (numbers["text_edit@1.5"], 4)
-    view = next(view for view in pages(Run(report["run"]), grouped=False) if view.title == "Pages, version 1.5")
+    view = next(view for view in pages(Run(report["run"])) if view.title == "Pages, version 1.5")
     assert {row[-1] for row in view.long} == {"4, 1, 2, 4, 2, 2"}
     clean = aggregates(Path(report["run"]), condition="gt", stage="page")
     assert (clean["text_edit@1.5"], clean["order_edit@1.5"], clean["teds_s@1.5"]) == (0, 0, 1)
@@ -113,3 +113,5 @@ def test_the_report_of_pages_alone_has_their_scores_first_and_nothing_empty(tmp_
     (path,) = write_report([run], tmp_path / "report.html")
     sections = re.findall(r'<section id="r0-(\w+)"', path.read_text("utf-8"))
     assert sections[:2] == ["protocol", "cost"] and {"curves", "questions"}.isdisjoint(sections)
+    first, *others = [view.title for view in views(run)]
+    assert first == "Pages, version 1.5" and "Pages, version 1.5, by group" in others  # the first one is open
