@@ -11,13 +11,14 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz.distance import LCSseq
 
 from ohr.contracts import Page
 from ohr.markup.strip import strip_markup
 from ohr.metrics.commands import KINDS, formatting_commands
 from ohr.metrics.dose import Floats
 from ohr.metrics.trust import compared
+from ohr.text.distance import edits_between
 from ohr.text.words import normalise, words
 
 PAGES = ("pages absent", "pages added", "pages with another's text", "pages changed", "pages emptied")
@@ -109,7 +110,7 @@ def sizes(clean: Sequence[CleanPage]) -> Floats:
 
 def _of_page(page: CleanPage, text: str) -> Floats:
     content = strip_markup(text)
-    distances = [Levenshtein.distance(page.text, text), Levenshtein.distance(page.content, content)]
+    distances = [edits_between(page.text, text), edits_between(page.content, content)]
     apart = _counted(text) - page.counted
     return np.array([*distances, *_words(page, text, content), *np.maximum(apart, 0), *np.maximum(-apart, 0)])
 
