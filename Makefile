@@ -58,10 +58,10 @@ mini: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[mini]'
 	$(BIN)/python -m samples.mini
 
-# what follows from the code: the schema of specs, and the reference pages of plugins and tables
+# what follows from the code: the reference pages of plugins and tables, the file of own plugins, the schema of specs
 schema: $(VENV)/dev
-	$(BIN)/ohr schema > docs/spec.schema.json
 	$(BIN)/python -m checks.reference
+	$(BIN)/ohr schema > docs/spec.schema.json
 
 # Python compiles the tenth of these libraries that the demo uses when it imports them; all of it is 300 MB.
 $(VENV)/demo: pyproject.toml constraints.txt

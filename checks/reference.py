@@ -1,10 +1,11 @@
-"""Write the reference pages that follow from the code: every plugin's fields, and every table's columns.
+"""Write what follows from the code: the reference pages of plugins' fields and tables' columns, and ohr's own plugins.
 
 python -m checks.reference
 
 The page of tables has what columns mean; their names, types and order are those of the schema.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from inspect import cleandoc
@@ -14,6 +15,8 @@ from ohr.cli.display.plugin_fields import Parameter, parameters
 from ohr.contracts import FAMILIES
 from ohr.registry import Registry
 from ohr.results.tables.schema import DERIVED, TABLES, column_kinds
+from ohr.spec.own_plugins import PATH
+from ohr.spec.schema import described
 
 from .source import ROOT
 
@@ -97,8 +100,17 @@ def _row(*cells: str) -> str:
     return f"| {' | '.join(plain)} |"
 
 
+def own_plugins() -> str:
+    """Return the text of the file from which ohr lists its own plugins, a line for each."""
+    registry = Registry()
+    names = [(family, kind) for family in FAMILIES for kind in registry.names(family) if registry.is_own(family, kind)]
+    lines = (f'"{family}.{kind}": {json.dumps(described(registry, family, kind))}' for family, kind in names)
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def write(folder: Path = FOLDER) -> None:
-    """Write the pages."""
+    """Write the pages and the file."""
+    PATH.write_text(own_plugins(), encoding="utf-8")
     folder.mkdir(exist_ok=True)
     for name, text in pages().items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from ohr.registry import choices
+from ohr.messages.wording import choices
 
 _MILLION = 1_000_000
 _MOST = 1e9
@@ -36,7 +36,7 @@ class Price(BaseModel):
     Tokens are priced per million; a page and a question are priced each.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
     tokens_in: Annotated[_Amount | None, Field(alias="in", description="Of a million tokens of prompts.")] = None
     tokens_out: Annotated[_Amount | None, Field(alias="out", description="Of a million tokens of replies.")] = None

@@ -7,7 +7,6 @@ trusts. Listing names imports nothing.
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
@@ -31,12 +30,9 @@ from ohr.contracts import (
     Treatment,
 )
 from ohr.errors import PluginError
+from ohr.messages.wording import choices as choices  # for all who look for a name in a list
 
 moved.install()  # before any plugin is imported
-
-_MOST, _LONGEST = 60, 100
-"""Names in a message, and characters of each: more than any family has, few enough to be read."""
-
 
 _MOVED: Sequence[tuple[Sequence[str], type[Stage], type[Stage]]] = (
     (("fetch", "verify", "published", "results"), Benchmark, PublishedBenchmark),
@@ -60,6 +56,12 @@ class Registry:
         """List the kinds of a family, sorted; imports only trusted files."""
         own = {plugin.model_fields["kind"].default for plugin in self._from_files(family)}
         return tuple(sorted(_entries(family).keys() | own))
+
+    def is_own(self, family: str, kind: str) -> bool:
+        """Report whether a plugin comes with ohr, without importing it; one that a trusted file claims does not."""
+        entry = _entries(family).get(kind)
+        claimed = any(plugin.model_fields["kind"].default == kind for plugin in self._from_files(family))
+        return entry is not None and entry.value.startswith("ohr.") and not claimed
 
     def treatments(self) -> dict[str, tuple[str, ...]]:
         """Return the families of each kind of treatment: one, unless plugins of two families share a name."""
@@ -126,14 +128,6 @@ class Nested:
             raise ValueError(f"{value.get('kind')}: {'; '.join(faults)}") from None
 
 
-def choices(given: str, allowed: Sequence[str]) -> str:
-    """List the choices, and the one nearest to the given name."""
-    nearest = get_close_matches(given[:_LONGEST], allowed[:1000], n=1, cutoff=0.5)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    more = f" and {len(allowed) - _MOST:,} more" if len(allowed) > _MOST else ""
-    return f"Choose one of: {', '.join(name[:_LONGEST] for name in allowed[:_MOST])}{more}.{hint}"
-
-
 @cache
 def load_file(path: Path) -> tuple[type[Stage], ...]:
     """Run a plugin file and return the stages that it defines; worker processes do this before they unpickle any."""
@@ -186,10 +180,14 @@ def _file(plugin: type[Stage]) -> str:
     return str(sys.modules[plugin.__module__].__file__)
 
 
+_installed = cache(entry_points)
+"""Reads all entry points, once: to read those of one group takes as long."""
+
+
 @cache
 def _entries(family: str) -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=FAMILIES[family][1]):
+    for entry in _installed().select(group=FAMILIES[family][1]):
         if found.setdefault(entry.name, entry).value != entry.value:
             raise PluginError(f"{family} {entry.name!r} is claimed twice: {found[entry.name].value} and {entry.value}")
     return found

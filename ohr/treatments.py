@@ -1,6 +1,7 @@
 """The treatments of a knowledge base, as an entry of a spec names them and as a manifest has them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Annotated, Any, NamedTuple
 
@@ -15,7 +16,7 @@ SHORT = ("image_noise", "ocr", "text_noise")
 class KnowledgeBaseEntry(BaseModel):
     """The keys of one entry of `knowledge_bases`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: Annotated[str | None, Field(description="By default its noise and OCR engine.")] = None
     image_noise: Annotated[_Plugin | list[_Plugin], Field(description="Distorts page images.")] = []
@@ -98,3 +99,21 @@ def _by_short_keys(base: Mapping[str, Any]) -> Iterator[Recorded]:
 def recorded_engine(base: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the keys of the engine that read a manifest's knowledge base; none where it is not said."""
     return next((each.keys for each in recorded_treatments(base) if each.family == "ocr"), {})
+
+
+def plain_scans(knowledge_bases: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return for each noisy condition the one of the same engine without noise; nothing where there is clean text.
+
+    Args:
+        knowledge_bases: as a resolved spec and a manifest have them.
+    """
+    bases = [base for base in knowledge_bases if not base.get("again_of")]
+    noisy = {base["condition"]: any(each.family != "ocr" for each in recorded_treatments(base)) for base in bases}
+    readers = {base["condition"]: recorded_engine(base) or {"kind": "ground_truth"} for base in bases}
+    if any(reader["kind"] == "ground_truth" and not noisy[condition] for condition, reader in readers.items()):
+        return {}
+    engines = {condition: json.dumps(reader, sort_keys=True, default=str) for condition, reader in readers.items()}
+    plain = {engines[condition]: condition for condition in reversed(noisy) if not noisy[condition]}
+    return {
+        condition: plain[engines[condition]] for condition in noisy if noisy[condition] and engines[condition] in plain
+    }

@@ -20,6 +20,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from ohr.cli.app import app
+from ohr.cli.later import Later
 from ohr.contracts import FAMILIES
 from ohr.examples.service import Service
 from ohr.registry import Registry
@@ -74,6 +75,16 @@ def prose(page: Path) -> str:
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 OHR = get_command(app)
+
+
+def below(command: Any) -> dict[str, Any]:
+    """Return the commands below one, each with its options, by name."""
+    return {
+        word: listed.load() if isinstance(listed, Later) else listed
+        for word, listed in getattr(command, "commands", {}).items()
+    }
+
+
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PROMPTS = [block for block in BLOCKS if block.info == "yaml prompt"]
 SPECS = [block for block in BLOCKS if block.info == "yaml"]
@@ -295,7 +306,7 @@ def test_a_command_in_the_docs_exists():
         found = OHR
         words = shlex.split(command)[1:]
         while words and words[0] in getattr(found, "commands", {}):
-            found = found.commands[words.pop(0)]
+            found = below(found)[words.pop(0)]
         names = [(*parameter.opts, *parameter.secondary_opts) for parameter in found.params]
         known = {name for group in names for name in group} | {"--help"}
         unknown = [word for word in words[:1] if hasattr(found, "commands") and not word.startswith("--")]
@@ -305,10 +316,9 @@ def test_a_command_in_the_docs_exists():
 
 def commands_below(command: Any, name: str = "ohr") -> Iterator[str]:
     """Yield the names of the commands that do something, such as `ohr data list`."""
-    below = getattr(command, "commands", {})
-    for word, other in below.items():
+    for word, other in below(command).items():
         yield from commands_below(other, f"{name} {word}")
-    if not below:
+    if not below(command):
         yield name
 
 

@@ -1,15 +1,21 @@
 """The reference pages are what the code says, and nothing in them is without a meaning."""
 
-from checks.reference import FOLDER, MISSING, pages
+from checks.reference import FOLDER, MISSING, own_plugins, pages
 from ohr.cli.display.plugin_fields import parameters
 from ohr.contracts import FAMILIES
 from ohr.registry import Registry
+from ohr.spec.own_plugins import PATH
 
 
 def test_the_pages_are_current():
     """Write them again with `make schema`."""
     written = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
     assert written == pages()
+
+
+def test_the_file_of_own_plugins_is_current():
+    """Write it again with `make schema`."""
+    assert PATH.read_text(encoding="utf-8") == own_plugins()
 
 
 def test_every_table_and_column_has_a_meaning():

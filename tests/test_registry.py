@@ -12,6 +12,12 @@ from ohr.registry import Registry, choices
 from .conftest import CHUNKER
 
 
+def forget():
+    """Let entry points be read again."""
+    registry._installed.cache_clear()
+    registry._entries.cache_clear()
+
+
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """Install a distribution with entry points, as pip would."""
@@ -23,14 +29,14 @@ def installed(tmp_path, monkeypatch):
         (metadata / "entry_points.txt").write_text(f"[{group}]\n" + "\n".join(points) + "\n")
         for name, text in modules.items():
             (tmp_path / f"{name}.py").write_text(text)
-        registry._entries.cache_clear()
+        forget()
 
     monkeypatch.syspath_prepend(tmp_path)
     before = set(sys.modules)
     yield install
     for name in set(sys.modules) - before:
         del sys.modules[name]
-    registry._entries.cache_clear()
+    forget()
 
 
 def message_of(kind, *files, family="chunker"):

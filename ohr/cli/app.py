@@ -9,25 +9,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ohr.cli import cache, data, noise, plugins, score
-from ohr.cli.check import check
-from ohr.cli.compare import compare
-from ohr.cli.demo import demo
 from ohr.cli.display.console import report, say
-from ohr.cli.export import export
-from ohr.cli.hand_over import hand_over
-from ohr.cli.init import init
-from ohr.cli.new import new
-from ohr.cli.plan import plan
-from ohr.cli.plot import plot
-from ohr.cli.report import report as report_command
-from ohr.cli.run import run
-from ohr.cli.runs import runs
-from ohr.cli.schema import schema
-from ohr.cli.serve import serve
-from ohr.cli.show import show
-from ohr.cli.status import status
-from ohr.cli.view import view
+from ohr.cli.later import Later
 from ohr.errors import OhrError, SpecError, Terminated
 from ohr.messages.variables import Formatter, hidden
 
@@ -35,8 +18,39 @@ FAILED_ITEMS, MISTAKE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 """Exit statuses; 0 means that the command did everything."""
 
 
+COMMANDS = {
+    "demo": "Run the packaged quickstart study, offline.",
+    "init": "Write a spec, and questions to fill in, for your own documents.",
+    "run": "Run a study; results in the store are reused.",
+    "check": "Validate a spec, and check that this machine has what it needs.",
+    "plan": "Show a run's work that is left, and the loss that it can detect.",
+    "hand-over": "Write documents and questions for a system that answers offline.",
+    "plot": "Draw a run's figures, and print their paths.",
+    "runs": "List runs, the newest last.",
+    "status": "Show a run's progress by phase, with rate and time left.",
+    "show": "Show what a run found, its means, or its questions.",
+    "compare": "Compare two runs, conditions or TREC files, by question.",
+    "report": "Write the findings of runs as one HTML page.",
+    "view": "Show runs in a browser, also those in progress.",
+    "serve": "Answer your own chat or app from a finished run.",
+    "export": "Write a run as files of other programs, or log it to MLflow.",
+    "schema": "Print the JSON Schema of a spec, installed plugins included.",
+    "new": "Write a plugin of your own, ready to be changed.",
+    "plugins": "List plugins, or show the parameters of one.",
+    "noise": "Make noise, and measure it.",
+    "score": "Score OCR results, answers or runs made elsewhere.",
+    "data": "List, fetch or check benchmarks; build and review questions.",
+    "cache": "Show or shrink the store.",
+}
+"""Every command with the first sentence of its own help, so that `ohr --help` imports none."""
+
+
 class Commands(TyperGroup):
-    """Ends a command that cannot continue with a sentence and an exit status, not with a traceback."""
+    """Imports the command that was typed, and ends one that cannot continue with a sentence, not with a traceback."""
+
+    def __init__(self, **attrs: Any) -> None:
+        super().__init__(**attrs)
+        self.commands.update({name: Later(name, first) for name, first in COMMANDS.items()})
 
     def make_context(self, *args: Any, **options: Any) -> Any:
         """Read the words of the command, for which typer imports much."""
@@ -92,31 +106,6 @@ def _status(error: OhrError) -> int:
 
 # plain help and plain tracebacks: rich takes 0.15 s to load, and its tracebacks show the values of secrets
 app = typer.Typer(cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True)
-for command in (
-    demo,
-    init,
-    run,
-    check,
-    plan,
-    hand_over,
-    plot,
-    runs,
-    status,
-    show,
-    compare,
-    report_command,
-    view,
-    serve,
-    export,
-    schema,
-    new,
-):
-    app.command()(command)
-app.add_typer(plugins.app, name="plugins")
-app.add_typer(noise.app, name="noise")
-app.add_typer(score.app, name="score")
-app.add_typer(data.app, name="data")
-app.add_typer(cache.app, name="cache")
 
 
 def _version(asked: bool) -> None:

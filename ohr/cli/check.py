@@ -38,7 +38,7 @@ def check(given: CheckOptions) -> None:
     from ohr.graph.cells import count, not_swapped
     from ohr.messages.variables import hidden
     from ohr.models.reach import origin, servers_of
-    from ohr.runner.power import uncompared
+    from ohr.runner.comparisons import uncompared
     from ohr.spec.servers import sent
     from ohr.surface import private_imports
 

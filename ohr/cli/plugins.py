@@ -1,7 +1,9 @@
 """`ohr plugins`: list the plugins that a spec may name."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -61,13 +63,14 @@ def list_plugins(
     as_json: AsJson = False,
 ) -> None:
     """List the plugins of one family, or all."""
-    found = list(_listed(family, plugin or ()))
+    requirements = _requirements()
+    found = list(_listed(family, plugin or (), requirements))
     if as_json:
         say_json(found)
         return
     say_table(
         ("family", "kind", "what it does", "extra"),
-        [(about.family, about.kind, about.description, _extra(about)) for about in found],
+        [(about.family, about.kind, about.description, _extra(about, requirements)) for about in found],
     )
 
 
@@ -79,16 +82,16 @@ def show_plugin(
     as_json: AsJson = False,
 ) -> None:
     """Show a plugin's parameters: types, defaults, ranges."""
-    name, registry = family_of(family), _registry(plugin or ())
+    name, registry, requirements = family_of(family), _registry(plugin or ()), _requirements()
     shown = registry.load(name, kind)
-    about, fields = _about(registry, name, kind), parameters(shown)
+    about, fields = _about(registry, name, kind, requirements), parameters(shown)
     if as_json:
         say_json({"plugin": about, "version": shown.version, "parameters": fields})
         return
     say(f"{name} {kind} (version {shown.version})")
     say(cleandoc(shown.__doc__ or ""))
     if about.extra:
-        say(f"needs the extra {_extra(about)}")
+        say(f"needs the extra {_extra(about, requirements)}")
     if fields:
         say()
         say_table(("parameter", "type", "default", "range", "what it does"), [_row(parameter) for parameter in fields])
@@ -100,13 +103,13 @@ def _registry(files: Sequence[Path]) -> "Registry":
     return Registry(tuple(path.resolve() for path in files))
 
 
-def _listed(family: str | None, files: Sequence[Path]) -> Iterator[About]:
+def _listed(family: str | None, files: Sequence[Path], requirements: tuple[str, ...]) -> Iterator[About]:
     from ohr.contracts import FAMILIES
 
     registry = _registry(files)
     for name in (family_of(family),) if family else FAMILIES:
         for kind in registry.names(name):
-            yield _about(registry, name, kind)
+            yield _about(registry, name, kind, requirements)
 
 
 def family_of(given: str) -> str:
@@ -121,46 +124,57 @@ def family_of(given: str) -> str:
     raise PluginError(f"no family {given!r}. {choices(wanted, tuple(FAMILIES))}")
 
 
-def _about(registry: "Registry", family: str, kind: str) -> About:
-    try:
-        plugin = registry.load(family, kind)
-    except PluginError as error:
-        return About(family, kind, f"cannot be used: {error}", None, ())
-    first = (plugin.__doc__ or "").strip().split("\n")[0]
-    return About(family, kind, first, plugin.extra, _missing(plugin.extra) if plugin.extra else ())
+def _about(registry: "Registry", family: str, kind: str, requirements: tuple[str, ...]) -> About:
+    from ohr.spec.own_plugins import known
+
+    if own := known(registry, family, kind):
+        first, extra = own["schema"]["description"], own["extra"]
+    else:
+        try:
+            plugin = registry.load(family, kind)
+        except PluginError as error:
+            return About(family, kind, f"cannot be used: {error}", None, ())
+        first, extra = (plugin.__doc__ or "").strip().split("\n")[0], plugin.extra
+    return About(family, kind, first, extra, _missing(extra, requirements) if extra else ())
 
 
-def _extra(about: About) -> str:
+def _extra(about: About, requirements: tuple[str, ...]) -> str:
     if about.extra is None:
         return ""
     if not about.missing:
         return f"{about.extra} (installed)"
-    packages = _packages(about.extra)
+    packages = _packages(about.extra, requirements)
     if other := [f"{name} needs {packages[name]}" for name in about.missing if packages[name]]:
         return f"{about.extra} (not for this Python: {', '.join(other)})"
     return f"{about.extra} (not installed: pip install 'ohr[{about.extra}]')"
 
 
-def _missing(extra: str) -> tuple[str, ...]:
+def _requirements() -> tuple[str, ...]:
+    """Read what ohr and its extras require, as its metadata has it."""
+    from importlib.metadata import requires
+
+    return tuple(requires("ohr") or ())
+
+
+def _missing(extra: str, requirements: tuple[str, ...]) -> tuple[str, ...]:
     """Name the packages of an extra of ohr that are not installed."""
     from ohr.keys import installed_version
 
-    return tuple(name for name in _packages(extra) if installed_version(name) is None)
+    return tuple(name for name in _packages(extra, requirements) if installed_version(name) is None)
 
 
-def _packages(extra: str) -> dict[str, str]:
+@cache
+def _packages(extra: str, requirements: tuple[str, ...]) -> dict[str, str]:
     """Return the packages of an extra of ohr and of those that it takes in, each with the Python that it needs."""
-    import re
-    from importlib.metadata import requires
-
     packages = dict[str, str]()
-    for requirement, _, marker in (line.partition(";") for line in requires("ohr") or ()):
-        if not re.search(rf"extra == ['\"]{re.sub('[-_.]+', '[-_.]', extra)}['\"]", marker):
+    of_extra = re.compile(rf"extra == ['\"]{re.sub('[-_.]+', '[-_.]', extra)}['\"]")
+    for requirement, _, marker in (line.partition(";") for line in requirements):
+        if not of_extra.search(marker):
             continue
         name, _, others = re.split(r"[^\w.\[,-]", requirement)[0].partition("[")
         if name == "ohr":
             for other in others.split(","):
-                packages |= _packages(other)
+                packages |= _packages(other, requirements)
         else:
             python = re.search(r"python_version [<>=!]+ \S+", marker)
             packages[name] = python[0] if python else ""

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ohr.engine.tasks import Task
-from ohr.store import Store
+if TYPE_CHECKING:
+    from ohr.engine.tasks import Task
+    from ohr.store import Store
 
 
 class Progress(Protocol):
@@ -63,7 +64,7 @@ class Tally:
     _part: dict[str, int] = field(default_factory=dict)
     _next: float = 0.0
 
-    def plan(self, tasks: Iterable[Task]) -> None:
+    def plan(self, tasks: "Iterable[Task]") -> None:
         """Add the outputs of new steps."""
         kinds = Counter[str]()
         for task in tasks:
@@ -73,7 +74,7 @@ class Tally:
             _log.info("%s: %d more to do, %d of %d done", kind, kinds[kind], self.done[kind], self.total[kind])
             self._show(kind)
 
-    def finish(self, task: Task, seconds: Mapping[str, float]) -> None:
+    def finish(self, task: "Task", seconds: Mapping[str, float]) -> None:
         """Count the outputs of a step that has ended.
 
         Args:
@@ -85,7 +86,7 @@ class Tally:
         if self.done[kind] == self.total[kind]:
             _log.info("%s: %d done, %.1f s in workers", kind, self.done[kind], seconds.get(kind, 0.0))
 
-    def look(self, store: Store, tasks: Iterable[Task]) -> None:
+    def look(self, store: "Store", tasks: "Iterable[Task]") -> None:
         """Count what steps under way have kept so far, now and then."""
         began = monotonic()
         several = [task for task in tasks if len(task.step.outputs) > 1 or task.step.work.window]

@@ -28,8 +28,8 @@ from ohr.contracts import (
 from ohr.dataset.inputs import Inputs
 from ohr.keys import identity, key
 from ohr.metrics.scores import Rules
-from ohr.registry import Registry
 from ohr.spec.model import KnowledgeBase, Spec
+from ohr.spec.protocol_metrics import protocol_metrics
 from ohr.steps.answers.judge_prompts import Judge, questioned
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.steps.documents.page_images import ImageRecipe, acting, in_order
@@ -342,15 +342,3 @@ class Keys:
 def again(base: KnowledgeBase) -> list[str | int]:
     """Return what sets the results of a repeated condition apart from those that it repeats."""
     return [] if base.again_of is None else ["again", base.turn] if base.turn > 1 else ["again"]
-
-
-def protocol_metrics(spec: Spec) -> dict[str, AnyMetric]:
-    """Make the metrics of the protocol of a spec's benchmark, by name."""
-    registry, protocol = Registry(spec.plugin_files), spec.benchmark.scoring
-    metrics: dict[str, AnyMetric] = {}
-    for name in protocol.metrics:
-        fields = {"kind": name, **protocol.metric_fields.get(name, {})}
-        metric = registry.load("metric", str(fields["kind"])).model_validate(fields)
-        if isinstance(metric, AnyMetric):  # the registry has checked it; this is for the type checker
-            metrics[name] = metric
-    return metrics

@@ -1,12 +1,15 @@
 """How messages count, list and quote: in one way everywhere."""
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from math import isinf, isnan
 from reprlib import Repr
 from typing import Any
 
 _NAMED = 3
 _KEYS = 12  # most tables have fewer
+_CHOICES, _LONGEST = 60, 100
+"""Names in a message, and characters of each: more than any family has, few enough to be read."""
 
 
 def counted(number: int, thing: str, things: str = "") -> str:
@@ -62,6 +65,14 @@ def keys_of(holder: Iterable[Any]) -> str:
     keys = [shortened(str(key), 40) for key in holder]
     more = f" and {len(keys) - _KEYS:,} more" if len(keys) > _KEYS else ""
     return ", ".join(keys[:_KEYS]) + more if keys else "none"
+
+
+def choices(given: str, allowed: Sequence[str]) -> str:
+    """List the choices, and the one nearest to the given name."""
+    nearest = get_close_matches(given[:_LONGEST], allowed[:1000], n=1, cutoff=0.5)
+    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    more = f" and {len(allowed) - _CHOICES:,} more" if len(allowed) > _CHOICES else ""
+    return f"Choose one of: {', '.join(name[:_LONGEST] for name in allowed[:_CHOICES])}{more}.{hint}"
 
 
 def shortened(text: str, most: int = 80) -> str:

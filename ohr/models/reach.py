@@ -6,7 +6,6 @@ once, for a minute. One that has answered before may be starting again, so its r
 
 import os
 import socket
-import ssl
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,7 +14,6 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from ohr import extras
 from ohr.contracts import Server, Stage
@@ -136,6 +134,8 @@ def without_connection(servers: Iterable[Server]) -> list[str]:
 
     Those behind a proxy are left out: nobody but the proxy knows.
     """
+    from urllib.request import getproxies, proxy_bypass
+
     reasons: dict[str, str] = {}
     threads = []
     for server in servers:
@@ -173,6 +173,8 @@ def _listen(connection: socket.socket, address: SplitResult) -> None:
         OSError: it does not.
     """
     if address.scheme == "https":
+        import ssl
+
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # whom to trust, the requests decide
         context.wrap_socket(connection, server_hostname=address.hostname).close()

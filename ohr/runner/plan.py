@@ -15,9 +15,10 @@ from ohr.graph.graph import BasePart, Batch, CellPart, Graph
 from ohr.prices import Payee
 from ohr.runner.attribution import with_trials
 from ohr.runner.calibration.calibrate import NotCalibrated, calibrate
+from ohr.runner.comparisons import uncompared
 from ohr.runner.pace import recall
 from ohr.runner.plan_costs import Bill, PlannedCost
-from ohr.runner.power import Design, design, uncompared
+from ohr.runner.power import Design, design
 from ohr.runner.preflight import check_stages
 from ohr.runner.prompt_sizes import Estimate, Sizes
 from ohr.runner.text_growth import Growth

@@ -1,25 +1,25 @@
 """Designs: the loss that a study can detect, and the documents that one needs."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, inf, isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ohr.dataset.inputs import Inputs
 from ohr.errors import DataError
-from ohr.graph.cells import cells
 from ohr.results.derived.losses import read_losses
 from ohr.results.derived.pairs import FAILED, FLOOR
-from ohr.results.folder.manifest_choices import plain_scans
 from ohr.results.run import Run
-from ohr.results.tables.groups import STAGES
+from ohr.runner.comparisons import comparisons
 from ohr.spec.model import Spec
 from ohr.statistics.planning import Aim, Changes, Range, assumed, assumed_changes, detectable, documents_needed, limits
 from ohr.statistics.signs import fewest
 from ohr.statistics.variance import Budget, predicted_error
+
+if TYPE_CHECKING:
+    from ohr.dataset.inputs import Inputs
 
 DRAWS = (1, 3, 5)
 """Draws of each noise for which a plan is made."""
@@ -105,22 +105,10 @@ class Enough:
     stage: str = ""
 
 
-def design(spec: Spec, inputs: Inputs) -> Design:
+def design(spec: Spec, inputs: "Inputs") -> Design:
     """Describe the size of a spec's study."""
     draws = max((base.replicates for base in spec.knowledge_bases), default=1)
-    return design_of((question.document for question in inputs.questions), draws, _comparisons(spec))
-
-
-def uncompared(spec: Spec) -> list[str]:
-    """Warn where a spec scores conditions and compares none of them with clean text, with what helps."""
-    if (compared := _comparisons(spec)) and not any(compared.values()):
-        if all(base.noise_type == "none" for base in spec.knowledge_bases):
-            return ["no condition has noise or is read by an OCR engine: the run cannot show what noise costs"]
-        return [
-            "no condition can be compared with clean text, so the run cannot show what noise costs: add `- name: "
-            "ground_truth` if the benchmark has the pages' clean text; for scans, the same engine without noise"
-        ]
-    return []
+    return design_of((question.document for question in inputs.questions), draws, comparisons(spec))
 
 
 def design_of_run(run: Run) -> Design:
@@ -150,21 +138,6 @@ def design_of(documents: Iterable[str], draws: int, comparisons: Mapping[str, in
     return Design(
         len(counts), float(counts.mean()), float(counts.std() / counts.mean()), draws, dict(comparisons or {})
     )
-
-
-def _comparisons(spec: Spec) -> Mapping[str, int]:
-    """Count by stage the noisy conditions of a pipeline that has clean text or plain scans: the most of one."""
-    plain = plain_scans(spec.resolved["knowledge_bases"])
-    conditions = defaultdict[tuple[str, ...], set[str]](set)
-    for cell in cells(spec):
-        if cell.stage in STAGES and not cell.swap and not cell.base.again_of:
-            parts = (cell.chunker, cell.retriever, cell.generator, cell.agent)
-            noisy = cell.base.condition if cell.base.noise_type != "none" else ""
-            conditions[cell.stage, *(part.name if part else "" for part in parts)].add(noisy)
-    compared: dict[str, int] = {}
-    for (stage, *_), names in conditions.items():
-        compared[stage] = max(compared.get(stage, 0), len(names) - 1 if "" in names else len(names & plain.keys()))
-    return compared
 
 
 def pilots(run: Run | None, size: Design) -> list[Pilot]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from ohr.contracts import FAMILIES, Agent, Stage
 from ohr.errors import MissingKey, OhrError, PluginError, SpecError
-from ohr.graph.cache_keys import protocol_metrics
 from ohr.spec.model import Spec
+from ohr.spec.protocol_metrics import protocol_metrics
 from ohr.steps.answers.prompt_templates import read_prompt
 
 

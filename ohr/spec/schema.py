@@ -4,10 +4,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ohr.contracts import FAMILIES, Treatment, yaml_keys
+from ohr.contracts import FAMILIES, Stage, Treatment, yaml_keys
 from ohr.errors import PluginError
 from ohr.registry import Registry
 from ohr.spec.file_keys import SpecFile
+from ohr.spec.own_plugins import known
 from ohr.spec.sweep import Aim, takes_list
 from ohr.treatments import SHORT, KnowledgeBaseEntry
 
@@ -22,9 +23,9 @@ def spec_schema(registry: Registry | None = None) -> dict[str, Any]:
     for family in FAMILIES:
         kinds = registry.names(family)
         for kind in kinds:
-            schema = _plugin_schema(registry, family, kind)
-            definitions |= {f"{family}.{kind}.{name}": part for name, part in schema.pop("$defs", {}).items()}
-            definitions[f"{family}.{kind}"] = schema
+            plugin = known(registry, family, kind) or described(registry, family, kind)
+            definitions |= {f"{family}.{kind}.{name}": part for name, part in plugin["parts"].items()}
+            definitions[f"{family}.{kind}"] = plugin["schema"]
         refs = [_ref(f"{family}.{kind}") for kind in kinds]
         definitions[family] = {"type": "object", "required": ["kind"], "anyOf": refs}
     entry = KnowledgeBaseEntry.model_json_schema()
@@ -52,11 +53,18 @@ def _list_of(name: str) -> dict[str, Any]:
     return {"type": "array", "items": _ref(name)}
 
 
-def _plugin_schema(registry: Registry, family: str, kind: str) -> dict[str, Any]:
+def described(registry: Registry, family: str, kind: str) -> dict[str, Any]:
+    """Import a plugin and describe it, with the keys of `own_plugins.known`."""
     try:
         plugin = registry.load(family, kind)
     except PluginError as error:
-        return {"type": "object", "description": str(error), "properties": {"kind": {"const": kind}}}
+        unknown = {"type": "object", "description": str(error), "properties": {"kind": {"const": kind}}}
+        return {"extra": None, "schema": unknown, "parts": {}}
+    schema = _plugin_schema(plugin, family, kind)
+    return {"extra": plugin.extra, "parts": schema.pop("$defs", {}), "schema": schema}
+
+
+def _plugin_schema(plugin: type[Stage], family: str, kind: str) -> dict[str, Any]:
     schema = plugin.model_json_schema(ref_template=f"#/$defs/{family}.{kind}.{{model}}")
     properties: dict[str, Any] = {"name": {"type": "string"}} if family in _NAMED else {}
     if issubclass(plugin, Treatment) and plugin.purpose == "noise":

@@ -8,7 +8,6 @@ from ohr.contracts import Agent, AnyMetric, CaseJudgeMetric, Correction, Generat
 from ohr.contracts.stage import within
 from ohr.messages.variables import VARIABLE
 from ohr.messages.wording import counted, quoted
-from ohr.models.batches import count_under_way
 from ohr.prices import Payee, Use, names_of
 from ohr.spec.model import KnowledgeBase, Named, Spec
 from ohr.spec.source import Note
@@ -45,6 +44,8 @@ def left_at_servers(spec: Spec, pins: Callable[[], Collection[str]]) -> Iterator
     Args:
         pins: returns the names of the pins of the store.
     """
+    from ohr.models.batches import count_under_way
+
     generators = [part for stage in spec.stages() for part in within(stage) if isinstance(part, Generator)]
     singly = dict.fromkeys(str(dict(part)["model"]) for part in generators if "batch" in dict(part) and not part.posts)
     for model, count in (count_under_way(pins(), singly) if singly else {}).items():

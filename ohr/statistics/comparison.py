@@ -11,11 +11,9 @@ import numpy as np
 from ohr.statistics.clusters import Clusters, Floats, effective_number
 from ohr.statistics.estimate import CHANGED, NO_INTERVAL, SAME, Estimate, quantile
 from ohr.statistics.intervals import differences, mover
+from ohr.statistics.margin import MARGIN
 from ohr.statistics.planning import Changes, detectable, upper_error
 from ohr.statistics.signs import ALPHA
-
-MARGIN = 0.02
-"""Difference of a score that matters, where a spec does not set another."""
 
 Verdict = Literal["worse", "better", "same", "small", "open", "identical", ""]
 """Finding of a comparison; empty where it shows nothing that can be named."""

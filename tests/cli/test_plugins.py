@@ -11,6 +11,8 @@ from ohr.contracts import FAMILIES, Stage, execution
 from ohr.parts import RetrieverPart
 from ohr.registry import Registry
 
+from ..conftest import CHUNKER
+
 
 def test_every_plugin_has_a_line(ohr):
     listed = json.loads(ohr("plugins", "--json").stdout)
@@ -144,3 +146,10 @@ def test_a_plugin_file_is_listed_and_shown(ohr, home):
     assert shown.stdout.startswith("retriever mine (version ")
     assert "top_k" in shown.stdout
     assert "mine" not in ohr("plugins", "retrievers").stdout
+
+
+def test_a_file_that_claims_the_name_of_a_plugin_of_ohrs_is_said_to(ohr, tmp_path):
+    (tmp_path / "mine.py").write_text(CHUNKER.format(name="Mine", kind="tokens"))
+    lines = ohr("plugins", "chunkers", "--plugin", tmp_path / "mine.py").stdout.splitlines()
+    (line,) = [line for line in lines if line.split()[1] == "tokens"]
+    assert " cannot be used: chunker 'tokens' is claimed twice: Mine in " in line

@@ -19,9 +19,9 @@ from ohr.results.derived.comparison import Candidate, Compared, judged
 from ohr.results.derived.pairs import paired
 from ohr.results.score_arrays import Flags, Floats, Place
 from ohr.statistics.clusters import Clusters
-from ohr.statistics.comparison import MARGIN
 from ohr.statistics.estimate import Estimate
 from ohr.statistics.intervals import clustered_means
+from ohr.statistics.margin import MARGIN
 
 USUAL = ("nDCG@10", "R@100", "RR")
 """Measures where none is named."""

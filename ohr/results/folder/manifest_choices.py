@@ -1,14 +1,13 @@
 """Choices of a spec and metrics of its protocol that the statistics of a run depend on, read from its manifest."""
 
-import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from ohr.errors import DataError
 from ohr.results.folder.run_folder import headlines
-from ohr.statistics.comparison import MARGIN
-from ohr.treatments import recorded_engine, recorded_treatments
+from ohr.statistics.margin import MARGIN
+from ohr.treatments import plain_scans, recorded_treatments
 
 Strata = Literal["auto", "domain", "none"]
 
@@ -54,24 +53,6 @@ class Choices:
             return cls(margin, spec["strata"], headlines(manifest), repeats, hypotheses, agents, text_alone, plain)
         except (ValueError, KeyError, TypeError, DataError):
             return cls()
-
-
-def plain_scans(knowledge_bases: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return for each noisy condition the one of the same engine without noise; nothing where there is clean text.
-
-    Args:
-        knowledge_bases: as a resolved spec and a manifest have them.
-    """
-    bases = [base for base in knowledge_bases if not base.get("again_of")]
-    noisy = {base["condition"]: any(each.family != "ocr" for each in recorded_treatments(base)) for base in bases}
-    readers = {base["condition"]: recorded_engine(base) or {"kind": "ground_truth"} for base in bases}
-    if any(reader["kind"] == "ground_truth" and not noisy[condition] for condition, reader in readers.items()):
-        return {}
-    engines = {condition: json.dumps(reader, sort_keys=True, default=str) for condition, reader in readers.items()}
-    plain = {engines[condition]: condition for condition in reversed(noisy) if not noisy[condition]}
-    return {
-        condition: plain[engines[condition]] for condition in noisy if noisy[condition] and engines[condition] in plain
-    }
 
 
 def _images_treated(base: Mapping[str, Any]) -> bool:

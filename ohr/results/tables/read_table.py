@@ -5,13 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ohr.errors import DataError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow
+    from numpy.typing import NDArray
 
 
 def read_columns(path: Path, columns: Sequence[str] | None = None, **equal: Any) -> "pyarrow.Table":
@@ -54,7 +53,9 @@ def _may_hold(group: Any, equal: Mapping[str, Any]) -> bool:
     return True
 
 
-def _equals(column: "pyarrow.ChunkedArray", value: Any) -> NDArray[np.bool_]:
+def _equals(column: "pyarrow.ChunkedArray", value: Any) -> "NDArray[np.bool_]":
+    import numpy as np
+
     # by the arrays' own memory: their `to_numpy` imports pandas, too
     parts = [np.empty(0, dtype=bool)]
     for chunk in filter(len, column.chunks):
@@ -69,12 +70,15 @@ def _equals(column: "pyarrow.ChunkedArray", value: Any) -> NDArray[np.bool_]:
     return np.concatenate(parts)
 
 
-def _bits(flags: "pyarrow.BooleanArray") -> NDArray[np.bool_]:
+def _bits(flags: "pyarrow.BooleanArray") -> "NDArray[np.bool_]":
+    import numpy as np
+
     bits = np.unpackbits(np.frombuffer(flags.buffers()[1], np.uint8), bitorder="little")
     return bits[flags.offset : flags.offset + len(flags)].astype(bool)
 
 
-def _only(table: "pyarrow.Table", rows: NDArray[np.bool_]) -> "pyarrow.Table":
+def _only(table: "pyarrow.Table", rows: "NDArray[np.bool_]") -> "pyarrow.Table":
+    import numpy as np
     import pyarrow
 
     if rows.all():
