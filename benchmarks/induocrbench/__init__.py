@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from ohr.contracts import Aggregate, Document, Image, Page, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files import hub
 from ohr.keys import key
-from ohr.parse_scores.omnidocbench import VERSIONS, Version
+from ohr.parse_scores.omnidocbench import VERSIONS
 
 from ..copies import CopyBenchmark
 from ..omnidocbench import protocol
 from ..omnidocbench.metrics import ParsedPage
-from ..omnidocbench.protocol import Conversion
+from ..omnidocbench.protocol import Conversions, Versions
 from .documents import QUESTIONS, WholeDocuments, load, read_results
 
 REPOSITORY = "qihoo360/InduOCRBench"
@@ -38,14 +38,10 @@ class InduOcrBench(CopyBenchmark, kind="induocrbench"):
     types: Annotated[
         tuple[str, ...] | None, Field(min_length=1, description="Types of documents to keep, as UltraWide; all.")
     ] = None
-    versions: Annotated[
-        tuple[Annotated[Version, BeforeValidator(str)], ...],
-        Field(min_length=1, description="Versions of OmniDocBench's code that score the texts."),
-    ] = VERSIONS[::-1]
-    conversions: Annotated[
-        tuple[Conversion, ...],
-        Field(description="TEDS also `raw`, without normalization, and `html`, where Markdown is no table."),
-    ] = ()
+    versions: Annotated[Versions, Field(description="Versions of OmniDocBench's code that score the texts.")] = (
+        VERSIONS[::-1]
+    )
+    conversions: Conversions = ()
 
     @property
     def scoring(self) -> ScoringProtocol:

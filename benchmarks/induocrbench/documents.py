@@ -124,7 +124,10 @@ def _asked(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _of_document(name: str, text: str) -> Iterator[Question]:
     """Yield what stands for a document and for its tables, which no retriever or generator gets."""
-    tables = score_markdown(text, text, VERSIONS[-1]).tables
+    try:
+        tables = score_markdown(text, text, VERSIONS[-1]).tables
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from None
     stands_for = [
         (name, PAGE, ""),
         *((f"{name}-table-{number}", TABLE, str(number)) for number, _ in enumerate(tables)),

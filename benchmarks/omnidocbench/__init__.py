@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from ohr.contracts import Aggregate, Document, Image, OcrFormat, Page, Published, Question, ScoringProtocol
 from ohr.errors import DataError
@@ -16,7 +16,7 @@ from ohr.files.images import read_image
 from ohr.keys import key
 from ohr.markup.page import Markup, page_text
 from ohr.messages.wording import counted, named
-from ohr.parse_scores.omnidocbench import VERSIONS, Version, read_record
+from ohr.parse_scores.omnidocbench import VERSIONS, read_record
 from ohr.registry import Registry
 
 from ..copies import Copy, CopyBenchmark
@@ -25,7 +25,7 @@ from ..published import published_numbers
 from . import protocol
 from .annotations import AnnotatedPage, Annotations, image_files, read_annotations
 from .metrics import PAGE, TABLE
-from .protocol import Conversion
+from .protocol import Conversions, Versions
 from .results import read_results
 
 REPOSITORY = "opendatalab/OmniDocBench"
@@ -47,14 +47,10 @@ class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
     images: Annotated[Path | None, Field(description="Folder of the page images, of several tracks; below `root`.")] = (
         None
     )
-    versions: Annotated[
-        tuple[Annotated[Version, BeforeValidator(str)], ...],
-        Field(min_length=1, description="Versions of the published code that score the pages."),
-    ] = VERSIONS[::-1]
-    conversions: Annotated[
-        tuple[Conversion, ...],
-        Field(description="TEDS also `raw`, without normalization, and `html`, where Markdown is no table."),
-    ] = ()
+    versions: Annotated[Versions, Field(description="Versions of the published code that score the pages.")] = VERSIONS[
+        ::-1
+    ]
+    conversions: Conversions = ()
     queries: Annotated[bool, Field(description="Ask for passages of the truth, for retrieval; no question else.")] = (
         True
     )

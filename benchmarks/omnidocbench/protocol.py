@@ -1,9 +1,12 @@
 """How parsed pages are scored by OmniDocBench's definitions: metrics with their versions, and the published means."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from ohr.contracts import Aggregate, Mean, ScoringProtocol
+from ohr.messages.wording import quoted
 from ohr.parse_scores.omnidocbench import Version
 
 from ..copies import only_mean
@@ -11,6 +14,22 @@ from ..copies import only_mean
 Truth = Literal["layout", "markdown"]
 Conversion = Literal["raw", "html"]
 """Other ways to compare tables: without the published normalization; without making HTML of tables in Markdown."""
+
+
+def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise ValueError(f"{quoted(twice[0])} is listed twice")
+    return names
+
+
+Versions = Annotated[
+    tuple[Annotated[Version, BeforeValidator(str)], ...], Field(min_length=1), AfterValidator(_each_once)
+]
+Conversions = Annotated[
+    tuple[Conversion, ...],
+    Field(description="TEDS also `raw`, without normalization, and `html`, where Markdown is no table."),
+    AfterValidator(_each_once),
+]
 
 PARTS = ("text", "formula", "table", "order")
 _CONVERSIONS: Mapping[str, Mapping[str, str]] = {"raw": {"measure": "teds_raw"}, "html": {"notation": "html"}}

@@ -31,8 +31,8 @@ def fit(
 ) -> None:
     """Fit channel noise to an engine's errors; use it as `{kind: channel, profile: FILE}`.
 
-    Both folders have OHRBench's layout. Documents of a domain take over the errors of documents of that domain when
-    the profile has enough of them.
+    Both folders have the same names, in OHRBench's layout or as texts (.txt, .md), each one page. Documents of a domain
+    take over the errors of documents of that domain when the profile has enough of them.
     """
     from ohr.registry import Registry
     from ohr.results.folder.replace import refuse, written
@@ -57,7 +57,8 @@ def fit(
 def _pages(registry: Any, gt: str, ocr: str) -> "list[Reading]":
     from ohr.cli.display.progress import bars
     from ohr.errors import DataError
-    from ohr.noise_files.truth_pairs import recognised, recorded
+    from ohr.noise_files.text_twins import recorded
+    from ohr.noise_files.truth_pairs import recognised
 
     if gt != "mini":
         return recorded(Path(gt), Path(ocr))

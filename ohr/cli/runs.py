@@ -127,12 +127,12 @@ def _largest_loss(run: "ListedRun") -> "tuple[Loss | None, int, int]":
     A run that is damaged or not finished shows none.
     """
     from ohr.errors import DataError
-    from ohr.results.derived.losses import read_losses
+    from ohr.results.derived.losses import main_losses
     from ohr.results.derived.pairs import FAILED
     from ohr.results.run import Run
 
     try:
-        losses = read_losses(Run.finished(run.run.folder)) if run.status == "finished" else []
+        losses = main_losses(Run.finished(run.run.folder)) if run.status == "finished" else []
     except DataError as error:
         report(str(error))
         return None, 0, 0

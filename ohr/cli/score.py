@@ -64,7 +64,8 @@ def ocr(
 ) -> None:
     """Score a folder of OCR results: its distance from the ground truth, and its effect on retrieval."""
     from ohr.files.ohrbench_json import benchmark_root
-    from ohr.report.leaderboard.ocr_results import as_base, is_searched, ocr_spec, score_ocr, unread
+    from ohr.report.leaderboard.ocr_results import score_ocr
+    from ohr.report.leaderboard.result_folders import as_base, is_searched, ocr_spec, unread
     from ohr.spec.read import make_benchmark
 
     root = root or (benchmark_root(folder) if benchmark is None else None)
@@ -72,7 +73,8 @@ def ocr(
     label = label_of(benchmark, keys)
     scored_on = make_benchmark(keys, label)
     with as_base(folder, keys, label, format) as base, bars() as progress:
-        spec = ocr_spec({name or base.resolve().name: base}, keys, label, format, pages_only=not is_searched(scored_on))
+        name, pages_only = name or base.resolve().name, not is_searched(scored_on)
+        spec = ocr_spec({name: base}, keys, label, format, pages_only=pages_only, given={name: folder})
         found = score_ocr(spec, store=store, runs=runs, workers=workers, progress=progress)
     if base.resolve() != folder.resolve():  # files of the benchmark's own layout
         found = replace(found, warnings=[*found.warnings, *unread(folder, scored_on)])

@@ -30,7 +30,7 @@ def ranks(
 ) -> None:
     """Rank OCR systems by each version and conversion of a benchmark's numbers, and say which pairs change places."""
     from ohr.report.leaderboard import ranks as ranking
-    from ohr.report.leaderboard.ocr_results import as_base, ocr_spec, refuse_another_benchmarks
+    from ohr.report.leaderboard.result_folders import as_base, ocr_spec, refuse_another_benchmarks
     from ohr.results.run import Run
     from ohr.runner.run import run
 
@@ -39,7 +39,7 @@ def ranks(
     label = label_of(benchmark, keys)
     with ExitStack() as stack:
         bases = {name: stack.enter_context(as_base(folder, keys, label, format)) for name, folder in named.items()}
-        spec = ocr_spec(bases, keys, label, format, pages_only=True)
+        spec = ocr_spec(bases, keys, label, format, pages_only=True, given=named)
         refuse_another_benchmarks(spec)
         finished = run(spec, store=store, runs=runs, workers=workers, progress=stack.enter_context(bars()))
     found = ranking.ranks(Run.finished(finished.folder), spec.benchmark.aggregates())
@@ -66,8 +66,15 @@ def _named(folders: list[str]) -> dict[str, Path]:
 
 
 def _pair(given: str) -> tuple[str, Path]:
+    """Divide `NAME=DIR` at the first `=`; what is a folder with its `=` has no name before it."""
+    from ohr.errors import SpecError
+    from ohr.messages.wording import quoted
+
     name, sign, folder = given.partition("=")
     if sign and name and not Path(given).exists():
+        if not Path(folder).exists():
+            read = f"it is read as {quoted(folder)} with the name {quoted(name)}, which ends at the first `=`"
+            raise SpecError(f"ohr score ranks: {quoted(given)}: no such folder; {read}")
         return name, Path(folder)
     return Path(given).resolve().name, Path(given)
 

@@ -34,6 +34,8 @@ SIMILAR = 60.0
 """Least similarity of a misread word to the true one, in percent (Indel)."""
 _NEAR = 3
 """Places around a word's own in a gap where its true word is looked for: engines join and split words."""
+_LONG = 1_000
+"""Signs of two words together from which counting their signs is faster than comparing them."""
 _PAIRINGS = ((1, 1), (2, 1), (1, 2))
 """True words and read words that may stand for each other: one for one, two joined, one split."""
 _RUN = 3
@@ -123,11 +125,23 @@ def _find_misread(fates: list[str], start: int, read: Sequence[str], lost: list[
             is_next_kept = any(fates[start + place + 1 : start + place + 2])  # and so no part of this word
             pairings = _PAIRINGS[:2] if is_next_kept else _PAIRINGS
             sides = {(t, g): ("".join(lost[at : at + t]), "".join(read[place : place + g])) for t, g in pairings}
-            taken, given = max(sides, key=lambda pairing: fuzz.ratio(*sides[pairing]))
-            if fuzz.ratio(*sides[taken, given]) >= SIMILAR:
+            taken, given = max(sides, key=lambda pairing: likeness(*sides[pairing]))
+            if likeness(*sides[taken, given]):
                 lost[at : at + taken] = [""] * len(lost[at : at + taken])
                 fates[start + place : start + place + given] = ["misread"] * len(read[place : place + given])
                 break
+
+
+def likeness(word: str, other: str) -> float:
+    """Return how similar two words are in percent (Indel), from SIMILAR on; below it, 0.
+
+    A loop without blanks is a word of thousands of signs, whose likeness takes time by the square of their number: the
+    signs that both have, in any order, say that most such words are not similar.
+    """
+    signs = len(word) + len(other)
+    if signs > _LONG and 200 * (Counter(word) & Counter(other)).total() < SIMILAR * signs:
+        return 0.0
+    return fuzz.ratio(word, other, score_cutoff=SIMILAR)
 
 
 def _origins(reading: Reading, document: tuple[str, ...]) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Features of a pair of images: where the page is, how sharp it is, the blocks of JPEG; light and ink are apart."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,8 +29,8 @@ def features(clean: CleanPage, noisy: Image) -> Values:
         **bends,
         **light(small, flat, valid),
         **_outside(noisy, clean, homography),
-        **_sharpness(clean.grey, grey),
-        **_blocks(clean.grey, grey),
+        **_sharpness(clean, grey),
+        **_blocks(clean, grey),
     }
     return {name: float(np.nan_to_num(value, nan=0.0, posinf=1e3, neginf=-1e3)) for name, value in values.items()}
 
@@ -93,15 +95,10 @@ def _unbent(clean: CleanPage, flat: Image) -> tuple[Image, Values]:
     """Pull a page straight that is still bent, by optical flow; returns also how bent it was."""
     cv2, (height, width) = opencv(), clean.grey.shape
     scale = min(1.0, _FLOW / max(height, width))
-    size = (max(16, round(width * scale)), max(16, round(height * scale)))
-    before, after = (
-        _even(cv2.resize(part, size, interpolation=cv2.INTER_AREA))
-        for part in (clean.grey, cv2.cvtColor(flat, cv2.COLOR_RGB2GRAY))
-    )
+    before, inked, weight = _print(clean)
+    after = _even(cv2.resize(cv2.cvtColor(flat, cv2.COLOR_RGB2GRAY), before.shape[::-1], interpolation=cv2.INTER_AREA))
     flow = cv2.DISOpticalFlow_create(cv2.DISOPTICAL_FLOW_PRESET_FAST).calc(before, after, None)
-    inked = cv2.dilate((before < 200).astype(np.uint8), np.ones((5, 5), np.uint8)).astype(np.float32)
-    weight = cv2.GaussianBlur(inked, (0, 0), 8) + 1e-3
-    smooth = np.stack([cv2.GaussianBlur(flow[..., axis] * inked, (0, 0), 8) / weight for axis in (0, 1)], axis=-1)
+    smooth = cv2.GaussianBlur(flow * inked[..., None], (0, 0), 8) / weight[..., None]
     away = np.hypot(*np.moveaxis(smooth, -1, 0))[inked > 0] / scale if inked.any() else np.zeros(1)
     rough = np.abs(np.diff(smooth, 2, axis=0)).mean() + np.abs(np.diff(smooth, 2, axis=1)).mean()
     across, down = (cv2.resize(smooth[..., axis] / np.float32(scale), (width, height)) for axis in (0, 1))
@@ -114,6 +111,17 @@ def _unbent(clean: CleanPage, flat: Image) -> tuple[Image, Values]:
         "bend_95": logarithm(np.quantile(away, 0.95) / unit),
         "bend_rough": logarithm(100 * rough),
     }
+
+
+@lru_cache(maxsize=2)
+def _print(clean: CleanPage) -> tuple[Image, NDArray[np.float32], NDArray[np.float32]]:
+    """Return a small even copy of a page, where it is printed, and how much print is around each place."""
+    cv2, (height, width) = opencv(), clean.grey.shape
+    scale = min(1.0, _FLOW / max(height, width))
+    size = (max(16, round(width * scale)), max(16, round(height * scale)))
+    small = _even(cv2.resize(clean.grey, size, interpolation=cv2.INTER_AREA))
+    inked = cv2.dilate((small < 200).astype(np.uint8), np.ones((5, 5), np.uint8)).astype(np.float32)
+    return small, inked, cv2.GaussianBlur(inked, (0, 0), 8) + 1e-3
 
 
 def _even(grey: Image) -> Image:
@@ -144,50 +152,59 @@ def _outside(noisy: Image, clean: CleanPage, homography: NDArray[np.float64] | N
     }
 
 
-def _sharpness(clean: Image, noisy: Image) -> Values:
+def _octaves(grey: Image) -> list[float]:
+    """Return the spread of each octave of detail."""
+    cv2, level, spreads = opencv(), grey.astype(np.float32), []
+    for _ in range(_BANDS):
+        smaller = cv2.pyrDown(level)
+        spreads.append(logarithm((level - cv2.pyrUp(smaller, dstsize=level.shape[::-1])).std()))
+        level = smaller
+    return spreads
+
+
+@lru_cache(maxsize=2)
+def _on_clean(clean: CleanPage) -> tuple[list[float], tuple[float, float, float]]:
+    """Return octaves and blocks of a clean page."""
+    return _octaves(clean.grey), _cells(clean.grey)
+
+
+def _sharpness(clean: CleanPage, noisy: Image) -> Values:
     """Compare the spread of each octave of detail with the clean page's, and the grey levels used."""
-    cv2, bands = opencv(), []
-    for part in (clean, noisy):
-        level, spreads = part.astype(np.float32), []
-        for _ in range(_BANDS):
-            smaller = cv2.pyrDown(level)
-            spreads.append(logarithm((level - cv2.pyrUp(smaller, dstsize=level.shape[::-1])).std()))
-            level = smaller
-        bands.append(spreads)
+    octaves = zip(_on_clean(clean)[0], _octaves(noisy), strict=True)
     steps = np.abs(np.diff(noisy.astype(np.int16), axis=1))
     sharp = np.quantile(steps[steps > 8], 0.95) if (steps > 8).any() else 0.0
     shares = {"white": (noisy >= 253).mean(), "black": (noisy <= 5).mean()}
     middle = ((noisy > 60) & (noisy < 190)).mean()
     return {
-        **{f"detail_{place}": second - first for place, (first, second) in enumerate(zip(*bands, strict=True))},
+        **{f"detail_{place}": second - first for place, (first, second) in enumerate(octaves)},
         "steps": float(sharp) / 255,
         **{name: root(share) for name, share in shares.items()},
         "middle": root(middle),
     }
 
 
-def _blocks(clean: Image, noisy: Image) -> Values:
+def _blocks(clean: CleanPage, noisy: Image) -> Values:
     """Describe the blocks of 8 x 8 pixels that JPEG leaves."""
-    edges, parts = [], []
-    for part in (clean, noisy):
-        single = part.astype(np.float32)
-        for turned in (single, single.T):
-            steps = np.abs(np.diff(turned, axis=1))
-            by_column = steps.mean(axis=0)
-            edges.append(logarithm(by_column[7::8].mean()) - logarithm(np.delete(by_column, np.s_[7::8]).mean()))
-        height, width = (side // 8 * 8 for side in part.shape)
-        cells = part[:height, :width].reshape(height // 8, 8, width // 8, 8).swapaxes(1, 2).reshape(-1, 8, 8)
-        cells = cells[:: max(1, len(cells) // 6000)].astype(np.float32)
-        printed = cells[cells.std(axis=(1, 2)) > 12]
-        waves = _waves() @ printed @ _waves().T if len(printed) else np.zeros((1, 8, 8))
-        high = np.abs(waves[:, 4:, 4:])
-        parts.append((np.median(high), (np.abs(waves) < 1).mean()))
-    (usual, small), (noisy_usual, noisy_small) = parts
+    (edges, usual, small), (noisy_edges, noisy_usual, noisy_small) = _on_clean(clean)[1], _cells(noisy)
     return {
-        "blocks": max(edges[2], edges[3]) - max(edges[0], edges[1]),
+        "blocks": noisy_edges - edges,
         "waves": logarithm(noisy_usual) - logarithm(usual),
-        "waves_gone": float(noisy_small - small),
+        "waves_gone": noisy_small - small,
     }
+
+
+def _cells(grey: Image) -> tuple[float, float, float]:
+    """Return the steps at the edges of 8 x 8 cells, their usual high frequencies, and the share of small waves."""
+    single, edges = grey.astype(np.float32), []
+    for turned in (single, single.T):
+        by_column = np.abs(np.diff(turned, axis=1)).mean(axis=0)
+        edges.append(logarithm(by_column[7::8].mean()) - logarithm(np.delete(by_column, np.s_[7::8]).mean()))
+    height, width = (side // 8 * 8 for side in grey.shape)
+    cells = grey[:height, :width].reshape(height // 8, 8, width // 8, 8).swapaxes(1, 2).reshape(-1, 8, 8)
+    cells = cells[:: max(1, len(cells) // 6000)].astype(np.float32)
+    printed = cells[cells.std(axis=(1, 2)) > 12]
+    waves = _waves() @ printed @ _waves().T if len(printed) else np.zeros((1, 8, 8))
+    return max(edges), float(np.median(np.abs(waves[:, 4:, 4:]))), float((np.abs(waves) < 1).mean())
 
 
 def _waves() -> NDArray[np.float64]:

@@ -11,20 +11,21 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-from rapidfuzz.distance import LCSseq, Levenshtein
+from rapidfuzz.distance import LCSseq
 
 from ohr.contracts import Page
 from ohr.markup.strip import strip_markup
 from ohr.metrics.commands import KINDS, formatting_commands
 from ohr.metrics.dose import Floats
 from ohr.metrics.trust import compared
+from ohr.text.distance import edits_between
 from ohr.text.words import normalise, words
 
 PAGES = ("pages absent", "pages added", "pages with another's text", "pages changed", "pages emptied")
 _CHARACTERS = ("edit distance", "edit distance of the content")
 _WORDS = (
     "words lost in order", "words lost as scored", "words moved", "words misread", "words invented",
-    "single words lost", "words lost in runs of 10", "numbers lost", "pages half lost, words",
+    "single words lost", "words lost in runs of 10", "numbers lost",
 )  # fmt: skip
 _SIGNS = {
     "backslashes": "\\", "stars": "*", "hashes": "#", "underscores": "_", "dollars": "$", "line breaks": "\n",
@@ -109,7 +110,7 @@ def sizes(clean: Sequence[CleanPage]) -> Floats:
 
 def _of_page(page: CleanPage, text: str) -> Floats:
     content = strip_markup(text)
-    distances = [Levenshtein.distance(page.text, text), Levenshtein.distance(page.content, content)]
+    distances = [edits_between(page.text, text), edits_between(page.content, content)]
     apart = _counted(text) - page.counted
     return np.array([*distances, *_words(page, text, content), *np.maximum(apart, 0), *np.maximum(-apart, 0)])
 
@@ -133,7 +134,6 @@ def _words(page: CleanPage, text: str, content: str) -> list[float]:
         runs.count(1),
         sum(run for run in runs if run >= _LONG),
         sum(any(map(str.isdigit, word)) for word in gone),
-        len(page.words) if 2 * len(gone) > len(page.words) else 0,
     ]
 
 

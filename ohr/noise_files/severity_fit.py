@@ -44,7 +44,9 @@ class Fit:
 
     Args:
         distance: root mean square of the features' differences, in standard errors of a set of pages.
-        threshold: the distance that 1 - `RATE` of sets with the kind's own noise stay below.
+        threshold: what it stays below for the kind's own noise.
+        most: the largest difference of a feature, in standard errors.
+        most_threshold: what it stays below for the kind's own noise. Of such sets, 1 - `RATE` stay below both.
         likelihood: mean logarithm of the density of a page, up to a constant: what kinds are ranked by.
         worst: place of the feature that differs most.
     """
@@ -52,8 +54,15 @@ class Fit:
     severity: Severity
     distance: float
     threshold: float
+    most: float
+    most_threshold: float
     likelihood: float
     worst: int
+
+    @property
+    def matched(self) -> bool:
+        """Whether pages with the kind's own noise are as far."""
+        return self.distance <= self.threshold and self.most <= self.most_threshold
 
 
 class Curves:
@@ -127,30 +136,54 @@ class Curves:
         return severity, float(np.mean([error(at) for at in range(100, 1001, 100)]))
 
 
-def fit(levels: Array, simulated: Array, given: Array, floor: Array) -> Fit:
+def fit(levels: Array, simulated: Array, given: Array, floor: Array, limits: Array) -> Fit:
     """Fit the severity of a kind on each half of the pages, and test it on the other half.
-
-    The threshold comes from the simulated pages: each level but the first and last is taken for given pages, and fitted
-    and tested by the others. It is the upper limit of prediction of the logarithms of these distances.
 
     Args:
         levels: (L,) severities, at least 8.
         simulated: (L, n, F) features.
         given: (n, F) features of the same pages.
         floor: (F,) the least spread of each feature that counts.
+        limits: (2,) those of the kind on these pages.
     """
-    distances = []
+    distance, most = limits
+    halves = np.sqrt((len(given[::2]), len(given[1::2]))).sum() / np.sqrt(2)
+    # a limit may be more than a clipped difference can be; one that is clipped on all pages refuses
+    most = min(most, 0.99 * _CLIPPED * halves / np.sqrt(1 + 1 / _WINDOW))
+    return replace(_test(levels, simulated, given, floor), threshold=float(distance), most_threshold=float(most))
+
+
+def own_tests(levels: Array, simulated: Array, floor: Array) -> Array:
+    """Test a kind on its own noise: each level but the first and last is taken for given pages, and fitted by others.
+
+    Returns:
+        (L - 2, 2): logarithms of the distance and of the largest difference.
+    """
+    rows = []
     for place in range(1, len(levels) - 1):
         others = np.arange(len(levels)) != place
         own = _test(levels[others], simulated[others], simulated[place], floor)
-        distances.append(np.log(own.distance + 1e-6))
-    count = len(distances)
-    reach = float(quantile(1 - RATE, count - 1)) * float(np.std(distances, ddof=1)) * np.sqrt(1 + 1 / count)
-    return replace(_test(levels, simulated, given, floor), threshold=float(np.exp(np.mean(distances) + reach)))
+        rows.append((own.distance, own.most))
+    return np.log(np.array(rows) + 1e-6)
+
+
+def limits_of(tests: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the limits of kinds, (2,), from what `own_tests` gives of each.
+
+    They are the upper limits of prediction of the logarithms, at half of `RATE` each (Bonferroni). The scatter of a few
+    levels is uncertain, so that of all kinds together counts as much as the kind's own.
+    """
+    own = {kind: rows.var(axis=0, ddof=1) for kind, rows in tests.items()}
+    usual, limits = np.mean(list(own.values()), axis=0), {}
+    for kind, rows in tests.items():
+        spread = np.sqrt((own[kind] + usual) / 2 * (1 + 1 / len(rows)))
+        reach = float(quantile(1 - RATE / 2, min(2, len(tests)) * (len(rows) - 1)))
+        limits[kind] = np.asarray(np.exp(rows.mean(axis=0) + reach * spread))
+    return limits
 
 
 def _test(levels: Array, simulated: Array, given: Array, floor: Array) -> Fit:
-    """Fit pages, without a threshold."""
+    """Fit pages, without limits."""
     curves, pages = Curves(levels, simulated, given), np.arange(len(given))
     halves, tests = (pages[::2], pages[1::2]), []
     for fitted, tested in (halves, halves[::-1]):
@@ -162,12 +195,15 @@ def _test(levels: Array, simulated: Array, given: Array, floor: Array) -> Fit:
                 key=lambda near: near.distance,
             )
         )
+    differences = np.abs(sum(near.differences for near in tests)) / np.sqrt(2)
     return Fit(
         curves.severity(pages),
         distance=float(np.sqrt(np.mean([near.distance**2 for near in tests]))),
         threshold=nan,
+        most=float(differences.max()),
+        most_threshold=nan,
         likelihood=float(np.mean([near.likelihood for near in tests])),
-        worst=int(np.argmax(sum(near.differences**2 for near in tests))),
+        worst=int(np.argmax(differences)),
     )
 
 

@@ -2,22 +2,61 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from ohr.contracts import Benchmark, Document, OcrBackend, Page, RecordedOcr
+from ohr.contracts import Benchmark, Document, OcrBackend, Page, RecordedOcr, Treatment
 from ohr.engine.progress import Progress
 from ohr.errors import DataError
 from ohr.files import documents
 from ohr.messages.wording import counted
-from ohr.noise_files.likeness import Twin, twins_of
-from ohr.noise_files.truth_pairs import recognised
+from ohr.metrics.dose import Floats
+from ohr.noise_files.page_changes import CleanPage, changes, clean_pages, sizes
+from ohr.noise_files.truth_pairs import Reading, recognised
+from ohr.steps.documents.treat import TreatedPages, treat
 
 FEWEST = 4
 """Documents of twins at least: the strength is fitted on one half of them and judged on the other."""
 
 Pages = Mapping[str, Sequence[Page]]
 """Pages by document."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A document: its clean pages, and the texts of the noisy side by page.
+
+    Args:
+        counted: what noises change in the clean pages, by noise and seed, as far as it was asked.
+    """
+
+    name: str
+    pages: Sequence[CleanPage]
+    noisy: Mapping[int, str]
+    counted: dict[tuple[str, int], Floats] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def size(self) -> Floats:
+        """Divisors of the counts."""
+        return sizes(self.pages)
+
+    @cached_property
+    def changed(self) -> Floats:
+        """Counts of changes on the noisy side."""
+        return changes(self.pages, self.noisy)
+
+    def changed_by(self, noise: Treatment, seed: int) -> Floats:
+        """Count what a noise changes."""
+        key = noise.model_dump_json(), seed
+        if key not in self.counted:
+            self.counted[key] = changes(self.pages, self.under(noise, seed))
+        return self.counted[key]
+
+    def under(self, noise: Treatment, seed: int) -> dict[int, str]:
+        """Return the texts by page under a noise."""
+        pages = TreatedPages.of([Page(self.name, page.index, page.text) for page in self.pages])
+        return _texts(treat(pages, [noise], (), seed).pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +87,11 @@ def pair(clean: Pages, noisy: Pages, names: tuple[str, str]) -> Twins:
     Raises:
         DataError: they have fewer than FEWEST documents in common.
     """
-    twins = list(twins_of(clean, noisy))
+    twins = []
+    for name in sorted(clean.keys() & noisy.keys()):
+        pages = clean_pages(clean[name])
+        if any(page.text.strip() for page in pages):
+            twins.append(Twin(name, pages, _texts(noisy[name])))
     if len(twins) < FEWEST:
         has = counted(len(twins), "document") if twins else "no document"
         raise DataError(
@@ -58,6 +101,10 @@ def pair(clean: Pages, noisy: Pages, names: tuple[str, str]) -> Twins:
     left_out = sorted((clean.keys() | noisy.keys()) - {twin.name for twin in twins})
     changed = sum(twin.noisy.get(page.index) != page.text for twin in twins for page in twin.pages)
     return Twins(twins, left_out, changed)
+
+
+def _texts(pages: Sequence[Page]) -> dict[int, str]:
+    return {page.index: page.text for page in pages if page.error is None}
 
 
 def of_folder(folder: Path) -> Pages:
@@ -73,6 +120,29 @@ def of_folder(folder: Path) -> Pages:
     if not files:
         raise DataError(f"{folder}: holds no text (.json, .txt, .md)")
     return {name: documents.read(folder / path, name) for path, name in documents.names(files).items()}
+
+
+def readings(clean: Pages, read: Pages) -> list[Reading]:
+    """Pair the pages that failed on neither side, by document and number."""
+    return [
+        Reading(name, page.index, page.text, texts[page.index])
+        for name in clean
+        for texts in [_texts(read.get(name, ()))]
+        for page in clean[name]
+        if page.error is None and page.index in texts
+    ]
+
+
+def recorded(truth: Path, read: Path) -> list[Reading]:
+    """Pair the pages of two folders; pages that one of them lacks are left out.
+
+    Raises:
+        DataError: as of `of_folder`; or no page is in both.
+    """
+    pairs = readings(of_folder(truth), of_folder(read))
+    if not pairs:
+        raise DataError(f"no page of {truth} is in {read}: documents must have the same name in both")
+    return pairs
 
 
 def of_benchmark(benchmark: Benchmark) -> Pages:

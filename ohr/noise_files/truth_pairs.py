@@ -3,12 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from ohr.contracts import Benchmark, Document, DocumentView, OcrBackend, Recognition
 from ohr.engine.progress import Progress, counting
-from ohr.errors import DataError
-from ohr.files import ohrbench_json
 from ohr.files.lazy import Made
 
 
@@ -20,28 +17,6 @@ class Reading:
     page: int
     truth: str
     read: str
-
-
-def recorded(truth: Path, read: Path) -> list[Reading]:
-    """Pair the pages of two folders in OHRBench's layout; pages that one of them lacks are left out.
-
-    Raises:
-        DataError: a folder does not exist, a file is damaged, or no page is in both.
-    """
-    for folder in (truth, read):
-        if not folder.is_dir():
-            raise DataError(f"{folder}: no such folder")
-    found = []
-    for path in sorted(truth.rglob("*.json")):
-        name = path.relative_to(truth).with_suffix("").as_posix()
-        other = {page.index: page for page in ohrbench_json.read_pages(read, name)}
-        for page in ohrbench_json.read_pages(truth, name):
-            there = other.get(page.index)
-            if there is not None and page.error is None and there.error is None:
-                found.append(Reading(name, page.index, page.text, there.text))
-    if not found:
-        raise DataError(f"no page of {truth} is in {read}: both must have <domain>/<document>.json")
-    return found
 
 
 def recognised(benchmark: Benchmark, engine: OcrBackend, progress: Progress) -> Iterator[Reading]:

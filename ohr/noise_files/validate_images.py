@@ -12,7 +12,7 @@ from ohr.engine.progress import Progress, counting
 from ohr.errors import DataError
 from ohr.noise_files.image_synthesis import GIVEN, Look, Recipe, Table, image_kinds, look, table
 from ohr.noise_files.image_twins import CleanPage, Twin, pair, shown_elsewhere
-from ohr.noise_files.severity_fit import RATE, Fit, fit, nearest
+from ohr.noise_files.severity_fit import RATE, Array, Fit, fit, limits_of, nearest, own_tests
 from ohr.noise_files.workers import each, workers
 
 Verdict = Literal["matched", "not matched", "far"]
@@ -33,8 +33,10 @@ class KindRow:
     Args:
         severity: the fitted one with its 95% interval; nan, like all numbers, of a kind that is far.
         distance: root mean square difference of the features, in standard errors of the kind's own noise.
-        threshold: the distance that 95% of sets with the kind's own noise stay below.
+        threshold: the distance that sets with the kind's own noise stay below.
         worst: the feature that differs most.
+        most: by how many standard errors.
+        most_threshold: what it stays below; 95% of sets with the kind's own noise stay below both.
     """
 
     kind: str
@@ -45,6 +47,8 @@ class KindRow:
     distance: float = nan
     threshold: float = nan
     worst: str = ""
+    most: float = nan
+    most_threshold: float = nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +73,15 @@ class ImageReport:
 
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads of a table and its rows, as text."""
-        heads = ("kind", "severity", "95%", "distance", "threshold", "verdict", "worst feature")
+        heads = ("kind", "severity", "95%", "distance (limit)", "largest (limit)", "verdict", "worst feature")
         rows: list[tuple[str, ...]] = []
         for row in self.rows:
             known = row.verdict != "far"
             numbers = (
                 f"{row.severity:.2f}",
                 f"{row.low:.2f}-{row.high:.2f}",
-                f"{row.distance:.2f}",
-                f"{row.threshold:.2f}",
+                f"{row.distance:.2f} ({row.threshold:.2f})",
+                f"{row.most:.2f} ({row.most_threshold:.2f})",
             )
             rows.append((row.kind, *(numbers if known else ("", "", "", "")), row.verdict, row.worst))
         return heads, rows
@@ -111,7 +115,7 @@ def validate_images(
     twins, alone = pair(clean, noisy)
     twins = [twins[place] for place in evenly(len(twins), most)]
     if all(_equal(twin) for twin in twins):
-        same = KindRow("none", "matched", 0.0, 0.0, 0.0, 0.0, 0.0)
+        same = KindRow("none", "matched", 0.0, 0.0, 0.0, 0.0, 0.0, most=0.0, most_threshold=0.0)
         return ImageReport("none", len(twins), tuple(alone), (), (same,))
     names, few = list(kinds) or image_kinds(), evenly(len(twins), FEW)
     tried = tuple(recipe for kind in names for recipe in recipes(kind, COARSE))
@@ -126,7 +130,9 @@ def validate_images(
     close = tuple(recipe for kind in chosen for recipe in recipes(kind, LEVELS))
     second = _looks([Look(twin, close, seed) for twin in twins], progress, processes)
     simulated = {kind: table(second, recipes(kind, LEVELS), columns) for kind in chosen}
-    fits = fitted(simulated, given, coarse)
+    least = floor(coarse)
+    tests = {kind: own_tests(np.array(LEVELS), part, least) for kind, part in simulated.items()}
+    fits = fitted(simulated, given, least, tests)
     rows = ranked(fits, columns) + [KindRow(kind, "far") for kind in names if kind not in fits]
     match = rows[0].kind if rows[0].verdict == "matched" else None
     return ImageReport(match, len(twins), tuple(alone), lost, tuple(rows))
@@ -142,19 +148,23 @@ def recipes(kind: str, levels: Sequence[float]) -> list[Recipe]:
     return [(kind, level) for level in levels]
 
 
-def fitted(simulated: Mapping[str, Table], given: Table, coarse: Mapping[str, Table]) -> dict[str, Fit]:
-    """Fit each kind: `simulated` at all levels, `given` features of the same pages, `coarse` of all kinds on a few."""
-    every = np.concatenate([each_kind.reshape(-1, given.shape[1]) for each_kind in coarse.values()])
-    floor = np.maximum(_FLOOR * every.std(axis=0), 1e-6)
-    return {kind: fit(np.array(LEVELS), features, given, floor) for kind, features in simulated.items()}
+def fitted(simulated: Mapping[str, Table], given: Table, least: Table, tests: Mapping[str, Array]) -> dict[str, Fit]:
+    """Fit each kind: `simulated` at all levels, `given` features of the same pages, `least` spread, own `tests`."""
+    levels, limits = np.array(LEVELS), limits_of(tests)
+    return {kind: fit(levels, part, given, least, limits[kind]) for kind, part in simulated.items()}
+
+
+def floor(coarse: Mapping[str, Table]) -> Table:
+    """Return the least spread of each feature that counts, (F,), from all kinds."""
+    every = np.concatenate([each_kind.reshape(-1, each_kind.shape[-1]) for each_kind in coarse.values()])
+    return np.asarray(np.maximum(_FLOOR * every.std(axis=0), 1e-6))
 
 
 def ranked(fits: Mapping[str, Fit], columns: Sequence[str]) -> list[KindRow]:
     """Return the rows of fitted kinds: those that match first, and of these the likeliest."""
     rows = []
     for kind, each_fit in fits.items():
-        matched = each_fit.distance <= each_fit.threshold
-        severity = each_fit.severity
+        severity, matched = each_fit.severity, each_fit.matched
         row = KindRow(
             kind,
             "matched" if matched else "not matched",
@@ -164,6 +174,8 @@ def ranked(fits: Mapping[str, Fit], columns: Sequence[str]) -> list[KindRow]:
             each_fit.distance,
             each_fit.threshold,
             columns[each_fit.worst],
+            each_fit.most,
+            each_fit.most_threshold,
         )
         rows.append((not matched, -each_fit.likelihood, row))
     return [row for *_, row in sorted(rows, key=lambda each_row: each_row[:2])]

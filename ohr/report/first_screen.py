@@ -29,10 +29,10 @@ from ohr.report.lead import (
 from ohr.report.views.hygiene import hygiene_sentences
 from ohr.report.views.page_repairs import repair_advice, repaired_sentence
 from ohr.report.views.view import View
-from ohr.results.derived.losses import Loss, distinctive, read_losses
+from ohr.results.derived.losses import Loss, distinctive, main_losses, read_losses
 from ohr.results.derived.page_repairs import with_repairs
 from ohr.results.run import Run
-from ohr.results.tables.groups import STAGES
+from ohr.results.tables.groups import ALL_STAGES, PAGE
 
 _MOST_OTHERS = 2
 
@@ -130,7 +130,7 @@ def verdict_words(loss: Loss, margin: float) -> tuple[str, str]:
         "loss": (f"costs {in_points(loss.lost)}", f"costs {rounded(loss.lost)} of {in_points(loss.clean)}"),
         "gain": (f"gains {in_points(-loss.lost)}",) * 2,
         "same": (f"does not cost more than {limit}", f"not more than {limit}"),
-        "identical": ("no question changed",) * 2,
+        "identical": ("no question changed" if loss.stage != PAGE else "nothing changed",) * 2,
         "failed": (f"not judged: {unjudged}", f"not judged: {unjudged}"),
         "floor": (f"not judged: {change}, near the floor", f"near the floor: {change}"),
     }
@@ -295,11 +295,15 @@ def _tables(run: Run, engines: Engines | None, of: str) -> tuple[View, ...]:
 
 
 def headline_losses(run: Run) -> list[Loss]:
-    """Read the losses that a summary is about: of each stage's headline metric, or of pages found where it has none."""
+    """Read the losses that a summary is about: of each stage's headline metric, or of pages found where it has none.
+
+    A run that scores the text of the pages alone has those of its headline metric.
+    """
     losses = read_losses(run, every_metric=True)
     known = [loss for loss in losses if loss.metric == run.headlines[loss.stage]]
     stages = {loss.stage for loss in known}
-    return [loss for loss in losses if loss.stage not in stages and loss.metric.startswith(HIT)] + known
+    found = [loss for loss in losses if loss.stage not in stages and loss.metric.startswith(HIT)] + known
+    return found or main_losses(run)
 
 
 # --- the pipeline that is summed up -----------------------------------------------------------------------
@@ -312,7 +316,7 @@ def _leading(losses: Sequence[Loss]) -> Loss:
     """
     if shown := [loss for loss in losses if kind(loss) == "loss"]:
         return max(shown, key=lambda loss: (loss.wide_low > 0, loss.lost))
-    stage = next(stage for stage in reversed(STAGES) if any(loss.stage == stage for loss in losses))
+    stage = next(stage for stage in reversed(ALL_STAGES) if any(loss.stage == stage for loss in losses))
     return max(_ranked([loss for loss in losses if loss.stage == stage])[0], key=lambda loss: loss.lost)
 
 
@@ -327,7 +331,7 @@ def _ranked(losses: Sequence[Loss]) -> list[list[Loss]]:
 def _chosen(losses: Sequence[Loss], lead: Loss) -> list[Loss]:
     """Return the losses of one pipeline at each stage: the lead's, or the best that shares its parts."""
     chosen = []
-    for stage in STAGES:
+    for stage in ALL_STAGES:
         here = [loss for loss in losses if loss.stage == stage]
         fitting = [loss for loss in here if _fits(loss, lead)]
         chosen += [loss for mine in _ranked(fitting or here)[:1] for loss in mine]
@@ -348,7 +352,7 @@ def _hypotheses(run: Run) -> str:
 
 
 def _compared(chosen: Sequence[Loss], lead: Loss, names: Mapping[Loss, str], repaired: Set[str]) -> str:
-    size = f"{counted(lead.documents, 'document')}, {counted(lead.pairs, 'question')}"
+    size = f"{counted(lead.documents, 'document')}, {lead.pairs_in_words}"
     systems = {ACTIVITY[loss.stage]: names[loss] for loss in chosen if names[loss]}
     parts = [f"{stage} with {system}" for stage, system in systems.items()]  # where an agent answers, they differ
     if len(set(systems.values())) == 1:

@@ -6,7 +6,7 @@ from math import isnan
 from typing import Any
 
 from ohr.messages.wording import counted, points, without_clean_text
-from ohr.results.derived.losses import Loss, distinctive, left_out, read_losses
+from ohr.results.derived.losses import Loss, distinctive, left_out, main_losses
 from ohr.results.derived.pairs import FAILED, FLOOR, MOST_FAILED
 from ohr.results.run import Run
 from ohr.results.tables.groups import STAGES
@@ -15,7 +15,10 @@ from ohr.statistics.signs import fewest
 METRICS = {"lcs": "LCS", "f1": "F1", "em": "exact match", "f1_numeric": "numeric F1"}
 """Names of metrics in running text."""
 
-ACTIVITY = {"retrieval": "retrieval", "generation": "answers from the right page", "overall": "answers end to end"}
+ACTIVITY = {
+    "page": "the text of the pages", "retrieval": "retrieval", "generation": "answers from the right page",
+    "overall": "answers end to end",
+}  # fmt: skip
 """Stages in running text."""
 
 VERDICTS: Mapping[str, str] = {
@@ -43,7 +46,7 @@ def headline(run: Run) -> list[str]:
     Raises:
         DataError: a table is missing or damaged.
     """
-    losses = distinctive(read_losses(run))
+    losses = distinctive(main_losses(run))
     found = [*what_failed(run.manifest), *why_not_judged(losses)]
     if not losses:
         return [*found, f"This run cannot show a cost of noise: {lacking(run)[0]}."]
@@ -57,6 +60,8 @@ def lacking(run: Run) -> tuple[str, str]:
     """Return what a run without losses lacks, and what helps: clean text, another condition, or questions."""
     cells = [(row["stage"], row["noise_type"]) for row in run.rows("summary", ["stage", "noise_type"])]
     types = {noise_type for stage, noise_type in cells if stage in STAGES}
+    if not types and run.page_headline:
+        types = {noise_type for _, noise_type in cells}
     if not types:
         has_truth = ("page", "none") in cells
         helps = (
@@ -185,9 +190,7 @@ def sentence(loss: Loss) -> str:
     level = f" at {loss.level}" if loss.level else ""
     system = f" with {loss.system}" if loss.system else ""
     change = f"{points(loss.clean)} to {points(loss.mean)}"
-    questions = (
-        f"{loss.questions_lost:,} of {counted(loss.pairs, 'question')} score less and {loss.questions_gained:,} more"
-    )
+    questions = f"{loss.questions_lost:,} of {loss.pairs_in_words} score less and {loss.questions_gained:,} more"
     if isnan(loss.low):
         return f"{loss.noise}{level}{system}, {change} points: {questions}."
     interval = f"95% interval {points(loss.wide_low)} to {points(loss.wide_high)}"

@@ -13,7 +13,7 @@ from ohr.results.derived.decomposition import read_headlines
 from ohr.results.derived.losses import Loss
 from ohr.results.derived.pairs import MOST_FAILED
 from ohr.results.run import Row, Run
-from ohr.results.tables.groups import ALL
+from ohr.results.tables.groups import ALL, PAGE
 from ohr.runner.power import design_of_run, enough, hardest, pilots
 
 PARTS = ("chunker", "retriever", "generator")
@@ -316,7 +316,7 @@ def _documents(run: Run, chosen: Sequence[Loss]) -> str:
     The sizes are fixed: the largest difference of several that are open is too large on average, and a study planned
     for it would be too small.
     """
-    unclear = [loss for loss in chosen if kind(loss) in ("open", "")]
+    unclear = [loss for loss in chosen if kind(loss) in ("open", "") and loss.stage != PAGE]  # which has no sizes
     if not unclear:
         return ""
     stage, size, source = unclear[-1].stage, design_of_run(run), ""

@@ -5,7 +5,7 @@ Channel noise is fitted to the engine twice: on the pages of the other domains, 
 of the domain itself; never on the page that it changes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from rapidfuzz.distance import LCSseq
 from ohr.contracts import Benchmark, Page, Question, TextNoise
 from ohr.errors import DataError
 from ohr.metrics.dose import Dose, by_page, dose, question_dose
+from ohr.noise_files.text_twins import Pages, readings
 from ohr.registry import Registry
 from ohr.runner.calibration.bracket import Unreachable, search
 from ohr.steps.documents.treat import TreatedPages, treat
@@ -30,10 +31,9 @@ _SCAN, _PASSES, _TOLERANCE = (0.02, 0.1, 0.3, 0.6, 0.9), 9, 0.005
 _BY_PAGE = (0.02, 0.06, 0.13, 0.24, 0.38, 0.54, 0.72, 0.88, 1.0)
 """Rates of which each page takes the one at which it loses as many words as with the engine."""
 
-Texts = Mapping[str, Sequence[Page]]
-Made = Callable[[float, int], Texts]
+Made = Callable[[float, int], Pages]
 """A rate and a seed to the noisy pages of a domain."""
-Parts = Sequence[tuple[Texts, TextNoise]]
+Parts = Sequence[tuple[Pages, TextNoise]]
 """Parts of a domain, each with the noise that it gets."""
 
 
@@ -42,22 +42,22 @@ class Domain:
     """A domain: its documents on both sides, and the questions about them."""
 
     name: str
-    truth: Texts
-    engine: Texts
+    truth: Pages
+    engine: Pages
     questions: Sequence[Question]
 
     @cached_property
-    def halves(self) -> tuple[Texts, Texts]:
+    def halves(self) -> tuple[Pages, Pages]:
         """Every second document, and the others."""
         names = sorted(self.truth)
         return {name: self.truth[name] for name in names[::2]}, {name: self.truth[name] for name in names[1::2]}
 
-    def dose(self, texts: Texts) -> Dose:
+    def dose(self, texts: Pages) -> Dose:
         """Measure a knowledge base's dose."""
         truth, held = (by_page(page for pages in each.values() for page in pages) for each in (self.truth, texts))
         return dose([question_dose(question, truth, held) for question in self.questions], [])
 
-    def by_page(self, made: Made, seed: int) -> Texts:
+    def by_page(self, made: Made, seed: int) -> Pages:
         """Take each page at the rate at which it loses as many words as with the engine."""
         lost = {key: _lost(page, other) for key, page, other in self._pairs(self.engine)}
         best = {key: (lost[key], page) for key, page, _ in self._pairs(self.engine)}
@@ -67,7 +67,7 @@ class Domain:
                     best[key] = off, noisy
         return {name: [best[name, page.index][1] for page in pages] for name, pages in self.truth.items()}
 
-    def _pairs(self, texts: Texts) -> Iterator[tuple[tuple[str, int], Page, Page | None]]:
+    def _pairs(self, texts: Pages) -> Iterator[tuple[tuple[str, int], Page, Page | None]]:
         for name, pages in self.truth.items():
             other = {page.index: page for page in texts.get(name, ())}
             yield from (((name, page.index), page, other.get(page.index)) for page in pages)
@@ -80,7 +80,7 @@ def _lost(page: Page, other: Page | None) -> int:
     return len(true_words) - LCSseq.similarity(true_words, read_words)
 
 
-def domains_of(benchmark: Benchmark, engine: Texts) -> list[Domain]:
+def domains_of(benchmark: Benchmark, engine: Pages) -> list[Domain]:
     """Return the domains of a benchmark with the documents that the engine has read too.
 
     Raises:
@@ -101,11 +101,11 @@ def domains_of(benchmark: Benchmark, engine: Texts) -> list[Domain]:
     return domains
 
 
-def _of(side: Texts, names: Sequence[str]) -> Texts:
+def _of(side: Pages, names: Sequence[str]) -> Pages:
     return {name: side[name] for name in names}
 
 
-def noisy_texts(domain: Domain, domains: Sequence[Domain], work: Path) -> Iterator[tuple[tuple[str, str], int, Texts]]:
+def noisy_texts(domain: Domain, domains: Sequence[Domain], work: Path) -> Iterator[tuple[tuple[str, str], int, Pages]]:
     """Yield each noise and dose, the seed, and the noisy pages."""
     registry = Registry()
     formatting: Any = registry.load(registry.noise_family("text"), "formatting")()
@@ -134,15 +134,9 @@ def channels(domain: Domain, domains: Sequence[Domain], work: Path) -> dict[str,
     registry, by_fit = Registry(), dict[str, Parts]()
     channel: Any = registry.load(registry.noise_family("text"), "channel")
 
-    def fitted(name: str, sides: Sequence[tuple[Texts, Texts]]) -> TextNoise:
+    def fitted(name: str, sides: Sequence[tuple[Pages, Pages]]) -> TextNoise:
         path = work / f"{domain.name}-{name}.json"
-        pages = [
-            (page.document, page.text, other.text)
-            for truth, engine in sides
-            for document, known in truth.items()
-            for page, other in zip(known, _matching(known, engine[document]), strict=True)
-            if other is not None
-        ]
+        pages = [(each.document, each.truth, each.read) for side in sides for each in readings(*side)]
         path.write_text(channel.fitted(pages, "engine").dumps(), encoding="utf-8")
         noise: TextNoise = channel(profile=str(path))
         return noise
@@ -155,12 +149,7 @@ def channels(domain: Domain, domains: Sequence[Domain], work: Path) -> dict[str,
     return by_fit
 
 
-def _matching(pages: Sequence[Page], others: Sequence[Page]) -> list[Page | None]:
-    by_index = {page.index: page for page in others if page.error is None}
-    return [by_index.get(page.index) if page.error is None else None for page in pages]
-
-
-def _under(parts: Parts, rate: float, seed: int) -> Texts:
+def _under(parts: Parts, rate: float, seed: int) -> Pages:
     noisy: dict[str, Sequence[Page]] = {}
     for truth, noise in parts:
         stage = noise.model_copy(update={noise.knob: rate})

@@ -12,10 +12,11 @@ from ohr.contracts import Benchmark
 from ohr.engine.progress import Progress, counting
 from ohr.files.ohrbench_json import write_pages
 from ohr.metrics.dose import Dose, Floats, mean_dose
+from ohr.noise_files.text_twins import Pages
 from ohr.results.run import Run
 from ohr.results.score_arrays import Part, ScoreTable
 from ohr.results.tables.groups import ALL
-from ohr.runner.equal_dose import SEEDS, Texts, domains_of, noisy_texts
+from ohr.runner.equal_dose import SEEDS, domains_of, noisy_texts
 from ohr.runner.plain_search import plain_search
 from ohr.runner.run import run as run_spec
 from ohr.spec.model import Spec
@@ -65,7 +66,7 @@ class Cost:
 def compared(
     benchmark: Benchmark,
     keys: Mapping[str, Any],
-    engine: Texts,
+    engine: Pages,
     work: Path,
     *,
     store: Path | str,
@@ -102,7 +103,7 @@ def compared(
     return [row for name in [*held, ALL] for row in _rows(name, held, scores, levels, doses)]
 
 
-def _write(base: Path, texts: Texts) -> None:
+def _write(base: Path, texts: Pages) -> None:
     for name, pages in texts.items():
         write_pages(base / f"{name}.json", [page for page in pages if page.error is None])
 

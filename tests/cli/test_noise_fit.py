@@ -68,16 +68,31 @@ def test_the_same_files_give_the_same_profile_by_the_name_mini(ohr, home, read):
     assert (home / "a.json").read_bytes() == (home / "b.json").read_bytes()
 
 
+def test_text_files_are_pages_and_what_ohr_wrote_beside_documents_is_none(ohr, home):
+    for folder, text in (("clean", "Rent is due on the 10th."), ("read", "Rent is due on the lOth.")):
+        (home / folder / "law").mkdir(parents=True)
+        (home / folder / "law" / "lease.md").write_text(text * 50)
+        (home / folder / "noise.json").write_text('{"seed": 0}')
+    done = ohr("noise", "fit", "--gt", "clean", "--ocr", "read", "--out", "fitted.json", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["pages"] == 1
+
+
 @pytest.mark.parametrize(
     ("gt", "ocr", "message"),
     [
         ("nowhere", ".", "nowhere: no such folder"),
         (".", "nowhere", "nowhere: no such folder"),
-        (".", ".", "no page of"),
+        ("empty", "a", "holds no text"),
+        ("a", "b", "no page of a is in b"),
         ("mini", "ground_truth", "no engine that reads images"),
     ],
 )
 def test_mistakes_are_reported(ohr, home, gt, ocr, message):
+    (home / "empty").mkdir()
+    for folder, name in (("a", "lease"), ("b", "act")):
+        (home / folder / "law").mkdir(parents=True)
+        (home / folder / "law" / f"{name}.txt").write_text("Rent is due.")
     done = ohr("noise", "fit", "--gt", gt, "--ocr", ocr, "--out", "x.json")
     assert done.exit_code == 2 and message in done.output
 

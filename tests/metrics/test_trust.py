@@ -5,10 +5,11 @@ from time import perf_counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz import fuzz
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Word
-from ohr.metrics.trust import COUNTS, INVENTED, confidence_counts, page_trust
+from ohr.metrics.trust import COUNTS, INVENTED, SIMILAR, confidence_counts, likeness, page_trust
 
 PAGE = (
     "The tenant of Harbor House pays 1,250.50 EUR a month to Anna Berg. The lease of the berth ends on 31 March 2027, "
@@ -119,3 +120,18 @@ def test_a_page_keeps_all_names_of_its_own():
 def test_a_page_without_confidences_counts_nothing():
     assert confidence_counts([Word("The tenant")], PAGE) == []
     assert confidence_counts([], PAGE) == []
+
+
+@given(st.text("ab", max_size=8), st.text("abc", max_size=8))
+def test_likeness_is_that_of_indel(word, other):
+    expected = ratio if (ratio := fuzz.ratio(word, other)) >= SIMILAR else 0
+    assert likeness(word, other) == expected
+    long = fuzz.ratio(word * 200, other * 200)
+    assert likeness(word * 200, other * 200) == (long if long >= SIMILAR else 0)
+
+
+def test_words_of_a_loop_without_blanks_are_compared_at_once():
+    began = perf_counter()
+    found = counts("b" * 300_000, "a" * 300_000, ())
+    assert perf_counter() - began < 2  # a quarter of a minute by the square of their signs
+    assert (found["words_read"], found["words_kept"]) == (1, 0)

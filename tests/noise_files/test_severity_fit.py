@@ -5,7 +5,7 @@ from math import isclose
 import numpy as np
 import pytest
 
-from ohr.noise_files.severity_fit import RATE, Curves, fit, nearest
+from ohr.noise_files.severity_fit import RATE, Curves, Fit, fit, limits_of, nearest, own_tests
 
 LEVELS = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
 PAGES = 16
@@ -24,27 +24,32 @@ def levels(kind: int = 0) -> np.ndarray:
     return np.array([measured(level, np.random.default_rng(100 + place), kind) for place, level in enumerate(LEVELS)])
 
 
+def limited(simulated: np.ndarray, given: np.ndarray, floor: np.ndarray = FLOOR) -> Fit:
+    """Fit pages with the limits of the kind alone."""
+    limits = limits_of({"own": own_tests(LEVELS, simulated, floor)})["own"]
+    return fit(LEVELS, simulated, given, floor, limits)
+
+
 @pytest.mark.parametrize("severity", [0.1, 0.35, 0.6, 0.85])
 def test_a_severity_is_recovered_and_its_interval_holds_it(severity: float) -> None:
-    found = fit(LEVELS, levels(), measured(severity, np.random.default_rng(7)), FLOOR)
+    found = limited(levels(), measured(severity, np.random.default_rng(7)))
     assert found.severity.value == pytest.approx(severity, abs=0.05)
     assert found.severity.low <= severity <= found.severity.high
-    assert found.distance <= found.threshold
+    assert found.matched
 
 
 def test_noise_of_another_kind_does_not_match() -> None:
     given = measured(0.5, np.random.default_rng(7), kind=1)
-    found = fit(LEVELS, levels(), given, FLOOR)
+    found = limited(levels(), given)
     assert found.distance > 2 * found.threshold
     assert found.worst in (3, 4, 5)
 
 
 def test_a_kind_s_own_noise_is_rejected_about_as_often_as_stated() -> None:
-    wrong = 0
+    limits, wrong = limits_of({"own": own_tests(LEVELS, levels(), FLOOR)})["own"], 0
     for seed in range(20):
         given = measured(0.5, np.random.default_rng(1000 + seed))
-        found = fit(LEVELS, levels(), given, FLOOR)
-        wrong += found.distance > found.threshold
+        wrong += not fit(LEVELS, levels(), given, FLOOR, limits).matched
     assert wrong <= 20 * RATE + 4
 
 
@@ -62,10 +67,27 @@ def test_the_largest_score_is_used_where_the_severity_bounds_what_is_drawn() -> 
 
 def test_features_that_never_change_fit_nothing_and_raise_nothing() -> None:
     same = np.ones((11, PAGES, 8))
-    fitted = fit(LEVELS, same, same[0], FLOOR)
+    fitted = limited(same, same[0])
     assert isclose(fitted.distance, 0)
 
 
 def test_the_nearest_kind_comes_first() -> None:
     given = measured(0.5, np.random.default_rng(9), kind=1)
     assert nearest(given, {"a": levels(0)[[2, 5, 9]], "b": levels(1)[[2, 5, 9]]}, 1) == ["b"]
+
+
+def test_noise_with_a_single_feature_that_is_off_does_not_match() -> None:
+    """Of 64 features one is two spreads off on each page: the root mean square alone hides it."""
+    rng = np.random.default_rng(8)
+    simulated = np.concatenate([levels(), rng.normal(0, 1, (len(LEVELS), PAGES, 56))], axis=2)
+    given = np.concatenate([measured(0.5, rng), rng.normal(0, 1, (PAGES, 56))], axis=1)
+    given[:, 40] += 2.0
+    found = limited(simulated, given, np.full(64, 1e-6))
+    assert found.distance <= found.threshold
+    assert (found.worst, found.most > found.most_threshold) == (40, True)
+
+
+def test_a_feature_that_is_far_off_on_all_pages_is_refused_whatever_the_limit() -> None:
+    given = measured(0.5, np.random.default_rng(7))
+    given[:, 7] += 100
+    assert not fit(LEVELS, levels(), given, FLOOR, np.array([99.0, 99.0])).matched

@@ -15,6 +15,7 @@ from ohr.report.figures.panels import NothingToDraw
 from ohr.report.first_screen import ROWS, headline_losses, summarize
 from ohr.report.headlines import headline
 from ohr.report.lead import in_points, rounded
+from ohr.report.views.loss_tables import against_clean_text
 from ohr.results.derived.losses import read_losses
 from ohr.results.run import Run
 from ohr.results.tables.table_files import Tables
@@ -193,16 +194,41 @@ def test_a_run_without_clean_text_says_what_helps(runs):
     assert summary.lines == () and "- name: ground_truth" in summary.advice[-1]
 
 
-def test_a_run_that_scores_pages_alone_says_how_they_score(runs):
+def pages_alone(runs, scores, metrics=("facts",)):
     run = runs.make(24)
-    for condition, score in (("clean", 0.9), ("blur-0.5", 0.4)):
-        run.condition(condition, {"facts": score}, page=None, stage="page", retriever=None)
-    summary = summarize(run.finish(protocol={**PROTOCOL, "page": ["facts"]}))
+    for condition, score in scores.items():
+        run.condition(condition, dict.fromkeys(metrics, score), page=None, stage="page", retriever=None)
+    return run.finish(protocol={**PROTOCOL, "page": list(metrics)})
+
+
+def test_a_run_that_scores_pages_alone_says_what_the_noise_costs_them(runs):
+    run = pages_alone(runs, {"clean": 0.9, "blur-0.5": 0.4}, ("facts", "tables"))
+    summary = summarize(run)
+    row = run.rows("summary", stage="page", metric="facts", condition="blur-0.5", by="evidence_source", group="all")[0]
+    assert row["lost"] == 0.5 and 0 < row["lost_wide_low"] < 0.5  # paired by document
+    low = f"{100 * row['lost_wide_low']:.0f}"
     assert summary.lead == (
-        "The text of the pages (facts) scores 90 points under clean, and 40 points under blur-0.5. This run cannot "
-        "show a cost of noise: it scores the text of the pages, and asks no question."
+        f"Blur (0.5) costs 50 of 90 points of the text of the pages (facts) [95% interval {low} to 50]."
     )
-    assert summary.advice == ("Add `retrieval` to `evaluate`, and a retriever.",)
+    assert words(summary) == {"blur 0.5": ["costs 50 points"]}
+    assert summary.compared == "12 documents, 24 parts of pages; scored by facts"
+    (view,) = against_clean_text(run)
+    assert [row[1] for row in view.long] == ["facts", "tables"]
+    assert headline(run)[-1].endswith("24 of 24 parts of pages score less and 0 more.")
+
+
+def test_pages_that_lose_nothing_are_said_to_lose_nothing(runs):
+    assert summarize(pages_alone(runs, {"clean": 0.9, "blur-0.5": 0.9})).lead == (
+        "No condition changes the text of the pages (facts)."
+    )
+
+
+def test_a_run_of_pages_alone_without_clean_text_says_how_they_score(runs):
+    summary = summarize(pages_alone(runs, {"fax-0.5": 0.9, "blur-0.5": 0.4}))
+    assert summary.lead == (
+        "The text of the pages (facts) scores 90 points under fax-0.5, and 40 points under blur-0.5. This run cannot "
+        "show a cost of noise: it has no condition without noise."
+    )
 
 
 def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):

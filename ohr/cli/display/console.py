@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ohr.results.tables.groups import STAGES
+from ohr.results.tables.groups import ALL_STAGES
 
 if TYPE_CHECKING:
     from ohr.engine.ledger import Failure
@@ -76,7 +76,7 @@ def say_view(view: "View") -> None:
 
 def say_by_stage(made: "Callable[[Sequence[Scored]], View]", scores: "Sequence[Scored]") -> None:
     """Print one table, or one for each stage where the terminal is too narrow for that, and how they are read."""
-    stages = dict.fromkeys(score.stage for score in sorted(scores, key=lambda score: STAGES.index(score.stage)))
+    stages = dict.fromkeys(score.stage for score in sorted(scores, key=lambda score: ALL_STAGES.index(score.stage)))
     whole = made(scores)
     narrow = [made([score for score in scores if score.stage == stage]) for stage in stages]
     for view in [whole] if fits(whole.headers, whole.short) else narrow:

@@ -131,9 +131,9 @@ def print_losses(run: "Run") -> None:
     """Print the losses of a run in sentences and as a table; nothing where it has no clean side to compare with."""
     from ohr.report.headlines import headline
     from ohr.report.views.loss_tables import hypotheses, losses_by_pipeline
-    from ohr.results.derived.losses import distinctive, read_losses
+    from ohr.results.derived.losses import distinctive, main_losses
 
-    losses = distinctive(read_losses(run))
+    losses = distinctive(main_losses(run))
     for view in hypotheses(run):
         say_view(view)
         say()

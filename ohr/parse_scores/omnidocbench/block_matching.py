@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from ohr.text.distance import edits_between
 
 from ..versions import Version
 from .edit_windows import has_similar_part, most_edits
@@ -39,6 +39,8 @@ def match(truth: Sequence[str], predicted: Sequence[str], version: Version) -> l
     Blocks and lines are assigned to each other at the least total distance, lines that one block was split into
     joined before. A block without a line is looked for within all lines. What remains is paired as well as possible.
     """
+    if list(truth) == list(predicted):  # as a ground truth that is scored itself: no cost is less than 0
+        return [Pair((number,), (number,), 0) for number in range(len(truth))]
     simple = _simple(truth, predicted)
     return _matched(truth, predicted, version) if simple is None else simple
 
@@ -144,7 +146,7 @@ def _pair(blocks: tuple[int, ...], lines: tuple[int, ...], truth: Sequence[str],
 
 
 def _distance(truth: str, predicted: str) -> float:
-    return Levenshtein.distance(truth, predicted) / max(len(truth), len(predicted))
+    return edits_between(truth, predicted) / max(len(truth), len(predicted))
 
 
 def _renumbered(pairs: Iterable[Pair], blocks: Sequence[int], lines: Sequence[int]) -> list[Pair]:

@@ -24,6 +24,10 @@ _CELLS_OF_PARTS = 50
 _CELLS_OF_STEP = 10**5
 """Work of looking for a similar part, and of each comparison, as measured on pages of short lines."""
 
+_MOST_PAIRS = 2 * 10**8
+"""Blocks times lines of one document: their costs are 1.6 GB, and are assigned in some ten seconds. 400 pages have some
+14,000 blocks; the published code compares every pair, too."""
+
 Costs = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -39,15 +43,29 @@ def distances(truth: Sequence[str], predicted: Sequence[str], *, relative: bool 
     """Return the edit distance of each block (row) and each line (column), none of them empty; relative to the longer.
 
     Shape (blocks, lines).
+
+    Raises:
+        ValueError: there are too many pairs.
     """
     if not truth or not predicted:
         return np.zeros((len(truth), len(predicted)))
-    edits = cdist(truth, predicted, scorer=Levenshtein.distance, dtype=np.int32).astype(float)
-    return (
-        edits
-        if not relative
-        else edits / np.maximum.outer([len(line) for line in truth], [len(line) for line in predicted])
-    )
+    if len(truth) * len(predicted) > _MOST_PAIRS:
+        raise ValueError(
+            f"a text of {len(predicted):,} blocks for one of {len(truth):,} is not scored: {_MOST_PAIRS:,} pairs are "
+            "the most"
+        )
+    # each text once: engines that loop repeat a line thousands of times
+    (rows, row_of), (columns, column_of) = (_different(texts) for texts in (truth, predicted))
+    costs = cdist(rows, columns, scorer=Levenshtein.distance, dtype=np.int32).astype(float)
+    if relative:
+        costs /= np.maximum.outer([len(line) for line in rows], [len(line) for line in columns])
+    return costs[np.ix_(row_of, column_of)]
+
+
+def _different(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return the different ones of some texts, and the number of each text among them."""
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    return list(numbers), [numbers[text] for text in texts]
 
 
 def joined_runs(truth: Sequence[str], predicted: Sequence[str], costs: Costs) -> list[tuple[int, ...]]:
@@ -56,10 +74,9 @@ def joined_runs(truth: Sequence[str], predicted: Sequence[str], costs: Costs) ->
     For each block without a line close to it, the best run of lines that are no block's is a candidate; of candidates
     that overlap, those are taken whose mean cost is the least.
     """
-    rows, columns = np.nonzero(costs < _MATCHED)
-    matched = set(rows.tolist())
-    search = _Search(predicted, set(columns.tolist()))
-    candidates = [search.best(block, costs[row]) for row, block in enumerate(truth) if row not in matched]
+    close = costs < _MATCHED
+    search = _Search(predicted, set(np.flatnonzero(close.any(axis=0)).tolist()))
+    candidates = [search.best(truth[row], costs[row]) for row in np.flatnonzero(~close.any(axis=1)).tolist()]
     ends = {run.start: run.end for run in _disjoint(filter(None, candidates))}
     divided, place = [], 0
     while place < len(predicted):

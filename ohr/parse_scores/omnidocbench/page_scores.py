@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rapidfuzz.distance import Levenshtein
+from ohr.text.distance import edits_between
 
 from ..versions import Version
 from .matched_blocks import PageMatches, markdown_matches, page_matches
@@ -100,6 +100,7 @@ def score_markdown(truth: str, prediction: str, version: Version) -> PageScores:
     that of places in the text, the very first of which does not count.
 
     Raises:
+        ValueError: the two have more pairs of blocks than are compared, 2 * 10^8.
         MissingExtra: both have tables, and the libraries that read HTML are not installed.
     """
     return _scores(markdown_matches(truth, prediction, version), version)
@@ -116,7 +117,7 @@ def _table(table: TableMatch, version: Version) -> tuple[TableScore, tuple[str, 
         raw = defined(teds(table.predicted, table.truth), version)
         similarities = (*scores_of_normal(predicted, truth, version), raw)
     texts = (truth or table.truth, predicted or table.predicted)
-    distance = Levenshtein.normalized_distance(*texts)
+    distance = edits_between(*texts) / max(map(len, texts))
     return TableScore(table.order, table.anno_id, distance, *similarities), texts
 
 
@@ -138,6 +139,6 @@ def _part(pairs: Iterable[tuple[Sequence[Hashable], Sequence[Hashable]]]) -> Par
     """Return the score of pairs of sequences, or nothing if all are empty."""
     edits = length = 0
     for truth, predicted in pairs:
-        edits += Levenshtein.distance(truth, predicted)
+        edits += edits_between(truth, predicted)
         length += max(len(truth), len(predicted))
     return PartScore(edits / length, edits, length) if length else None

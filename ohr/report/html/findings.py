@@ -12,6 +12,7 @@ from ohr.report.first_screen import Summary, summarize
 from ohr.report.headlines import headline as sentences
 from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked, leaderboard, published_on, run_leaderboards
 from ohr.report.views.loss_tables import QUANTITIES
+from ohr.report.views.protocol import page_rows
 from ohr.report.views.score_tables import analyses, confused, headline_rows
 from ohr.report.views.sections import SECTIONS
 from ohr.report.views.view import View
@@ -20,7 +21,7 @@ from ohr.results.derived.losses import has_sweep, left_out
 from ohr.results.derived.pairs import FAILED
 from ohr.results.folder.run_folder import MANIFEST
 from ohr.results.run import Row, Run
-from ohr.results.tables.groups import pipeline_names
+from ohr.results.tables.groups import ALL, PAGE, pipeline_names
 from ohr.spec.read import RecordedSpec
 
 
@@ -145,8 +146,14 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False)
     sections["words"] = confused(run) if pages else []
     if not pages:
         note = {**note, "words": _NOT_MEASURED}
-    charts = chart_data(run, [row for row in points if row["metric"] == run.headlines[row["stage"]]])
-    return Findings(run, _facts(run, points), summarize(run), sentences(run), charts, sections, note)
+    shown = [row for row in points if row["metric"] == run.headlines[row["stage"]]] or _page_points(run)
+    return Findings(run, _facts(run, shown), summarize(run), sentences(run), chart_data(run, shown), sections, note)
+
+
+def _page_points(run: Run) -> list[Row]:
+    """Return the main scores of pages, which a run without others is about."""
+    main = run.page_headline.get(PAGE, ())
+    return [row for row in page_rows(run, by="evidence_source", group=ALL) if row["metric"] in main]
 
 
 _NOT_MEASURED = (

@@ -123,8 +123,7 @@ def render(
         nonce=nonce,
         policy=policy(nonce, served=mode == "served"),
         version=ohr.__version__,
-        headings=HEADINGS,
-        shown=lambda run, key: key == "questions" or run.sections.get(key) or (key == "words" and key in run.notes),
+        headings=_headings,
         folded=_folded,
         manifest=lambda run: json.dumps(run.run.manifest, indent=1, ensure_ascii=False),
         verdicts=_VERDICTS,
@@ -133,6 +132,18 @@ def render(
         scripts=[_asset(name) for name in _SCRIPTS],
     )
     return text
+
+
+def _headings(run: Findings) -> list[tuple[str, str, int, str]]:
+    """Return the sections of a run that have something to show; without questions that were scored, pages first."""
+    asked = bool(run.sections["curves"])
+
+    def is_shown(key: str) -> bool:
+        has_note = key == "words" and key in run.notes
+        return asked if key == "questions" else bool(run.sections.get(key)) or has_note
+
+    shown = [heading for heading in HEADINGS if is_shown(heading[0])]
+    return shown if asked else sorted(shown, key=lambda heading: heading[0] != "protocol")
 
 
 def render_index(runs: Sequence[Mapping[str, Any]], folder: str) -> str:

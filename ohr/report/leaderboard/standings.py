@@ -76,11 +76,9 @@ def tallies_of(benchmark: Benchmark) -> Sequence[Tally]:
     return benchmark.verify() if isinstance(benchmark, PublishedBenchmark) else ()
 
 
-CAUTION = (
-    "your rows, which have no rank: they are of other questions. Compare `of clean`, the share of the ground truth's "
-    "score under the same settings, where it is known"
-)
+CAUTION = "your rows, which have no rank: they are of other questions"
 """The warning where own rows have no rank."""
+_OF_CLEAN = ". Compare `of clean`, the share of the ground truth's score under the same settings, where it is known"
 
 
 def fairly_ranked(boards: Iterable[Leaderboard], benchmark: Benchmark, questions: int) -> list[Leaderboard]:
@@ -101,7 +99,13 @@ def fairly_ranked(boards: Iterable[Leaderboard], benchmark: Benchmark, questions
 
 def _own_last(board: Leaderboard) -> Leaderboard:
     rows = sorted((replace(row, ranked=not row.own) for row in board.rows), key=lambda row: row.own)
-    return replace(board, rows=tuple(rows), warnings=(CAUTION, *board.warnings))
+    caution = CAUTION + (_OF_CLEAN if _has_truth(rows) else "")
+    return replace(board, rows=tuple(rows), warnings=(caution, *board.warnings))
+
+
+def _has_truth(rows: Iterable[Row]) -> bool:
+    """Report whether own rows are shown as shares of the ground truth's."""
+    return any(row.own and row.is_truth for row in rows)
 
 
 def asked(found: Breakdown) -> str:
@@ -229,6 +233,7 @@ def _systems(numbers: Sequence[Published], stage: str) -> Iterable[Row]:
 
 _COLUMNS = (
     "stage", "condition", "noise_type", "chunker", "retriever", "generator", "metric", "by", "group", "mean", "n",
+    "documents",
 )  # fmt: skip
 _DIVIDED = ("evidence_source", "domain")
 
@@ -261,11 +266,12 @@ def protocol_rows(run: Run, stage: str) -> list[Row]:
     """Return a row for each condition and pipeline of a stage, with its means and aggregates by column."""
     scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     counts: dict[tuple[str, str], int] = defaultdict(int)
+    counted_in, unit = ("documents", "document") if stage == "page" else ("n", "question")
     rows = run.once(run.rows("summary", _COLUMNS, stage=stage))
     pipeline = pipeline_names(rows)
     for row in rows:
         place = row["condition"], pipeline(row)
-        counts[place] = max(counts[place], row["n"])
+        counts[place] = max(counts[place], row[counted_in])
         group = ALL if row["group"] == ALL else f"{row['by']}={row['group']}"
         scores[place][column(row["metric"], group)] = row["mean"]
     for row in run.once(run.rows_if_any("aggregates", stage=stage)):
@@ -273,7 +279,7 @@ def protocol_rows(run: Run, stage: str) -> list[Row]:
     return [
         Row(
             condition,
-            f"{setting or 'the text of the pages'}; {counted(counts[condition, setting], 'question')}",
+            f"{setting or 'the text of the pages'}; {counted(counts[condition, setting], unit)}",
             by_column,
         )
         for (condition, setting), by_column in scores.items()
@@ -321,7 +327,7 @@ def _view(board: Leaderboard) -> View:
         "setting": max(map(len, settings)) > 1,
         "edit\ndistance": any(not isnan(row.edit_distance) for row in published),
         **dict.fromkeys(board.groups, True),
-        "of clean": any(row.is_truth for row in own),
+        "of clean": _has_truth(own),
     }
     lines = [
         {"#": str(rank) if row.ranked else "", system: row.system, "setting": row.setting}

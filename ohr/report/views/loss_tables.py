@@ -8,7 +8,7 @@ from typing import Any
 from ohr.report.headlines import VERDICTS, kind
 from ohr.report.views.view import Cell, Interval, View, ends, head
 from ohr.results.derived.decomposition import TABLE
-from ohr.results.derived.losses import Loss, read_losses
+from ohr.results.derived.losses import Loss, page_losses, read_losses
 from ohr.results.derived.pairs import FAILED, MOST_FAILED
 from ohr.results.run import Row, Run
 from ohr.results.tables.groups import ALL, pipeline_names
@@ -26,7 +26,7 @@ QUANTITIES = {
 
 def against_clean_text(run: Run) -> list[View]:
     """Return the loss of every condition and pipeline against what it is compared with; none without that."""
-    losses = read_losses(run)
+    losses = read_losses(run) or page_losses(run)
     pipeline = pipeline_names(map(asdict, losses))
     lines: list[dict[str, Cell]] = [
         {

@@ -1,5 +1,7 @@
 """Tables that a benchmark's protocol adds: scores of pages, facts that are left, and aggregates."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
@@ -11,40 +13,57 @@ from ohr.results.tables.groups import ALL, pipeline_names
 
 def views(run: Run) -> list[View]:
     """Return the tables in full; those without rows are left out."""
-    return [*facts(run), *pages(run), *aggregates(run)]
+    return [*pages(run), *facts(run), *pages(run, grouped=True), *aggregates(run)]
 
 
 def short_views(run: Run) -> list[View]:
     """Return the tables over all questions, narrow enough for a screen."""
-    return [*pages(run, grouped=False), *facts(run), *aggregates_by_condition(run)]
+    return [*pages(run), *facts(run), *aggregates_by_condition(run)]
 
 
 _PAGES = "Scores of the text of the pages, higher is better, without any retriever, with 95% intervals over documents."
+_EACH = " n: pages, or parts of them, of each metric in the order of the columns."
 
 
-def pages(run: Run, *, grouped: bool = True) -> list[View]:
-    """Return the scores of the text of the pages, over all questions, and with `grouped` over groups of them.
+def page_rows(run: Run, **equal: Any) -> list[Row]:
+    """Read the means of the protocol's scores of pages that are defined for any; `equal` is that of `Run.rows`."""
+    names = run.manifest["protocol"].get("page") or ()
+    rows = run.once(run.rows("summary", stage="page", **equal))
+    return [row for row in rows if row["metric"] in names and row["n"]]
+
+
+def pages(run: Run, *, grouped: bool = False) -> list[View]:
+    """Return the scores of the text of the pages, over all questions, or with `grouped` over groups of them.
 
     Metrics with a version, such as `teds@1.5`, have a table for each version.
     """
     names = run.manifest["protocol"].get("page") or ()
-    rows = [row for row in run.once(run.rows("summary", stage="page")) if row["metric"] in names and row["n"]]
     lines: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in rows:
-        if row["group"] == ALL or (grouped and row["by"] != "evidence_source"):
-            group = ALL if row["group"] == ALL else f"{row['by']}: {row['group']}"
+    counts: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for row in page_rows(run):
+        if (row["by"] != "evidence_source" and row["group"] != ALL) if grouped else row["group"] == ALL:
+            group = f"{row['by']}: {row['group']}" if grouped else ALL
             line = lines.setdefault((row["condition"], group), {"condition": row["condition"], "group": group})
-            line |= {"n": line.get("n", row["n"]), row["metric"]: Interval.of(row, is_share=True)}
+            line[row["metric"]] = Interval.of(row, is_share=True)
+            counts[row["condition"], group][row["metric"]] = row["n"]
     groups = {"group": "questions"} if grouped else {}
     views = []
     for version in dict.fromkeys(
         name.partition("@")[2] for name in names if any(name in line for line in lines.values())
     ):
         mine = [name for name in names if name.partition("@")[2] == version]
+        shown = [line | {"n": _each(counts[place], mine)} for place, line in lines.items()]
+        how = _PAGES + (_EACH if any("," in line["n"] for line in shown) else "")
         columns = {"condition": "condition", **groups, **{name: name for name in (*mine, "n")}}
         title = f"Pages, version {version}" if version else "Pages"
-        views.append(View.of(title, _PAGES, list(lines.values()), columns))
+        views.append(View.of(title + ", by group" * grouped, how, shown, columns))
     return views
+
+
+def _each(counts: Mapping[str, int], names: Sequence[str]) -> str:
+    """Write how much each score is a mean of: one number where all are of as much."""
+    each = [counts[name] for name in names if name in counts]
+    return ", ".join(map(str, each if len(set(each)) > 1 else each[:1]))
 
 
 def facts(run: Run) -> list[View]:

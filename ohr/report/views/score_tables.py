@@ -93,7 +93,7 @@ def means(run: Run) -> list[View]:
     )  # fmt: skip
     how = "Mean over questions with its 95% interval over documents. lcs, the longest common subsequence: share of the "
     how += "evidence's words that are in what was retrieved, in order."
-    return [View.whole("Scores", how, lines, names)]
+    return [View.whole("Scores", how, lines, names)] if lines else []
 
 
 def curve_points(run: Run) -> list[Point]:

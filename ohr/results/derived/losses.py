@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields, replace
 from math import nan
 from typing import Any, TypeVar
 
+from ohr.messages.wording import counted
 from ohr.results.derived.pairs import FAILED
 from ohr.results.run import Run
-from ohr.results.tables.groups import ALL, STAGES
+from ohr.results.tables.groups import ALL, ALL_STAGES, PAGE, STAGES
 from ohr.statistics.comparison import holm, holm_ends
 from ohr.statistics.signs import ALPHA, fewest
 
@@ -84,6 +85,12 @@ class Loss:
         return " / ".join(filter(None, (self.chunker, self.retriever, self.generator)))
 
     @property
+    def pairs_in_words(self) -> str:
+        """How many scores are compared, with what each is of."""
+        words = ("part of a page", "parts of pages") if self.stage == PAGE else ("question",)
+        return counted(self.pairs, *words)
+
+    @property
     def fewest(self) -> int:
         """With how many changed documents, at least, a difference can be shown in its family."""
         return fewest(self.among)
@@ -118,11 +125,31 @@ def read_losses(run: Run, group: str = ALL, *, every_metric: bool = False) -> li
     Raises:
         DataError: the summary is missing or damaged.
     """
-    shown = run.shown_metrics
+    return _read(run, group, run.shown_metrics, every_metric=every_metric)
+
+
+def page_losses(run: Run) -> list[Loss]:
+    """Read the losses of the text of the pages, by the protocol's scores of pages; none where it has none.
+
+    Arguments and errors are those of `read_losses`.
+    """
+    names = tuple(run.manifest.get("protocol", {}).get("page") or ())
+    return _read(run, ALL, {PAGE: names}, every_metric=False) if names else []
+
+
+def main_losses(run: Run) -> list[Loss]:
+    """Read the losses by each stage's headline metric; by that of pages where the run shows no other.
+
+    Arguments and errors are those of `read_losses`.
+    """
+    return read_losses(run) or [loss for loss in page_losses(run) if (loss.metric,) == run.page_headline[PAGE]]
+
+
+def _read(run: Run, group: str, shown: Mapping[str, Sequence[str]], *, every_metric: bool) -> list[Loss]:
     columns = _columns(Loss)
     names = [*(column for column in columns.values() if column not in _COMPUTED), "n", "undefined"]
     rows = run.once(run.rows("summary", names, by="evidence_source", group=group))
-    compared = [row for row in rows if row["stage"] in STAGES and row["pairs"]]
+    compared = [row for row in rows if row["stage"] in shown and row["pairs"]]
     chosen = [row for row in compared if every_metric or row["metric"] in shown[row["stage"]]]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in chosen:
@@ -134,7 +161,7 @@ def read_losses(run: Run, group: str = ALL, *, every_metric: bool = False) -> li
             row |= {"p_holm": p, "lost_wide_low": wide[0], "lost_wide_high": wide[1]}
             row |= {"mean": row["clean_mean"] - row["lost"], "left_out": row["n"] + row["undefined"] - row["pairs"]}
     losses = [Loss(**_values(row, columns)) for row in chosen]
-    return sorted(losses, key=lambda loss: (STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))
+    return sorted(losses, key=lambda loss: (ALL_STAGES.index(loss.stage), loss.metric not in shown[loss.stage][:1]))
 
 
 def left_out(run: Run) -> int:

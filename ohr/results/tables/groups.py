@@ -5,6 +5,10 @@ from typing import Any
 
 STAGES = ("retrieval", "generation", "overall")
 """The stages that a spec evaluates; tables have two more, `page` (the knowledge base itself) and `reference`."""
+PAGE = "page"
+"""The stage of the text of the pages."""
+ALL_STAGES = (PAGE, *STAGES)
+"""The stages that conditions are compared at."""
 
 ALL = "all"
 GROUPS: Mapping[str, Callable[[str], bool]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ohr.report.leaderboard.ocr_results import as_base
+from ohr.report.leaderboard.result_folders import as_base
 from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from samples.fincriticaled import SAMPLE

@@ -1,6 +1,7 @@
 """Whole runs on the sample: readings of two systems, by version, beside the loss of retrieval; ranks."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -9,8 +10,11 @@ from typer.testing import CliRunner
 
 from ohr.benchmarks.omnidocbench import SAMPLE
 from ohr.cli.app import app
+from ohr.report.html.report_file import write_report
+from ohr.report.views.protocol import pages, views
+from ohr.results.run import Run
 
-from ..whole_runs import aggregates, scored, values
+from ..whole_runs import aggregates, finished, scored, values
 
 pytestmark = pytest.mark.usefixtures("one_process")
 CAREFUL, HASTY = SAMPLE / "results/careful", SAMPLE / "results/hasty"
@@ -20,11 +24,18 @@ def test_a_reading_is_scored_by_version_and_searched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, report = scored("ocr", CAREFUL, "omnidocbench", "--set", "versions=[1.0, 1.5]")
     assert (status, report["truth"], report["metric"]) == (0, "gt", "lcs_content")
+    (_, base) = json.loads((Path(report["run"]) / "manifest.json").read_text("utf-8"))["spec"]["knowledge_bases"]
+    assert base["ocr"]["root"] == str(CAREFUL.resolve())  # of its copy nothing is left
     numbers = aggregates(Path(report["run"]), condition="careful", stage="page")
     assert {name.split("@")[1] for name in numbers} == {"1.0", "1.5"}
     assert numbers["teds@1.5"] == numbers["teds@1.0"] == 1
     assert 0 < numbers["text_edit@1.5"] < 0.01  # one digit of four pages
     assert numbers["overall_without_cdm@1.5"] == pytest.approx(1 - numbers["text_edit@1.5"] / 2)
+    found = report["pages"]["careful"]["teds@1.5"], report["aggregates"]["careful"]["text_edit@1.5"]
+    assert found[0] == {"mean": 1, "low": None, "high": None, "n": 2, "documents": 2}  # the truth has two tables
+    assert (found[1]["value"], found[1]["n"]) == (numbers["text_edit@1.5"], 4)
+    view = next(view for view in pages(Run(report["run"])) if view.title == "Pages, version 1.5")
+    assert {row[-1] for row in view.long} == {"4, 1, 2, 4, 2, 2"}
     clean = aggregates(Path(report["run"]), condition="gt", stage="page")
     assert (clean["text_edit@1.5"], clean["order_edit@1.5"], clean["teds_s@1.5"]) == (0, 0, 1)
 
@@ -67,6 +78,9 @@ def test_ranks_change_with_the_conversion(tmp_path, monkeypatch):
         ([str(HASTY)], "name two folders or more, each with its own name (got hasty)"),
         ([str(HASTY), f"hasty={CAREFUL}"], "each with its own name (got hasty, hasty)"),
         ([str(HASTY), "absent"], "absent"),
+        ([str(HASTY), "q=w=gone"], "'q=w=gone': no such folder; it is read as 'w=gone' with the name 'q'"),
+        ([str(HASTY), f"c={CAREFUL}", "--set", "conversions=[raw, raw]"], "conversions: 'raw' is listed twice"),
+        ([str(HASTY), f"c={CAREFUL}", "--set", "versions=[1.5, '1.5']"], "versions: '1.5' is listed twice"),
     ],
 )
 def test_ranks_of_fewer_than_two_systems_are_refused(tmp_path, monkeypatch, words, message):
@@ -89,3 +103,15 @@ def test_a_text_that_is_no_page_is_not_scored_and_said(tmp_path, monkeypatch):
     status, report = scored("ocr", tmp_path / "long", "omnidocbench", "--set", "queries=false")
     assert status == 1 and any("120,000 characters" in str(failure) for failure in report["failures"])
     assert values(Path(report["run"]), stage="page", metric="text@1.5")["financial_report/harbor_dues_3"] == 0
+
+
+def test_the_report_of_pages_alone_has_their_scores_first_and_nothing_empty(tmp_path):
+    bases = "knowledge_bases:\n- name: ground_truth\n- {name: marked, text_noise: {kind: formatting, rate: 0.7}}\n"
+    spec = "name: pages\nbenchmark: {kind: omnidocbench, root: sample, queries: false}\nevaluate: [page]\n"
+    (tmp_path / "spec.yaml").write_text(spec + bases)
+    run = Run(finished(tmp_path / "spec.yaml", tmp_path))
+    (path,) = write_report([run], tmp_path / "report.html")
+    sections = re.findall(r'<section id="r0-(\w+)"', path.read_text("utf-8"))
+    assert sections[:2] == ["protocol", "cost"] and {"curves", "questions"}.isdisjoint(sections)
+    first, *others = [view.title for view in views(run)]
+    assert first == "Pages, version 1.5" and "Pages, version 1.5, by group" in others  # the first one is open

@@ -7,8 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from rapidfuzz.distance import Levenshtein
 
 from ohr.parse_scores.omnidocbench import VERSIONS, Match, score_markdown, score_page
+from ohr.parse_scores.omnidocbench.block_matching import _matched, match
+from ohr.parse_scores.omnidocbench.joined_runs import distances
 
 FOLDER = Path(os.environ.get("OHRBENCH_VECTORS", ""), "ocr")
 PAGES = FOLDER / "omnidocbench_pages.json"
@@ -264,3 +267,23 @@ def test_no_page_of_100_kb_takes_long(name):
     for version in VERSIONS:
         score_page(text(*([A] * 20)), HARD[name], version)
     assert time.process_time() - start < 5  # half a second at most where this was written; minutes as published
+
+
+def test_a_text_that_is_the_truths_is_matched_line_by_line():
+    lines = ["Total 100", "Total 100", "Total 101", "Fees", "Fees"]
+    for version in VERSIONS:
+        scores = score_markdown("\n\n".join(lines), "\n\n".join(lines), version)
+        assert scores.matches == tuple(Match((n,), (n,), 0, "text_block") for n in range(5))
+        assert match(lines, lines, version) == _matched(lines, lines, version)
+
+
+def test_lines_that_a_loop_repeats_have_the_costs_of_each():
+    texts, lines = ["Fees", "Total", "Fees"], ["Total", "Total 1", "Fees", "Total"]
+    assert distances(texts, lines).tolist() == [
+        [Levenshtein.normalized_distance(text, line) for line in lines] for text in texts
+    ]
+
+
+def test_more_pairs_of_blocks_than_fit_into_memory_are_refused():
+    with pytest.raises(ValueError, match="a text of 20,000 blocks for one of 20,000 is not scored"):
+        match(["Fees"] * 20_000, ["Total"] * 20_000, "1.5")

@@ -6,7 +6,8 @@ import pytest
 from PIL import Image
 
 from ohr.errors import DataError, PluginError, SpecError
-from ohr.report.leaderboard.ocr_results import is_searched, ocr_spec, score_ocr
+from ohr.report.leaderboard.ocr_results import score_ocr
+from ohr.report.leaderboard.result_folders import is_searched, ocr_spec
 from ohr.report.leaderboard.standings import leaderboard
 from ohr.results.tables.read_table import read_rows
 from ohr.spec.read import make_benchmark

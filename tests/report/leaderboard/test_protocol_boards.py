@@ -2,7 +2,7 @@ from math import isnan, nan
 
 from ohr.benchmarks.mini import Mini
 from ohr.contracts import Published, PublishedBenchmark, Tally
-from ohr.report.leaderboard.standings import Row, column, fairly_ranked, leaderboards, protocol_boards
+from ohr.report.leaderboard.standings import Row, column, fairly_ranked, leaderboard, leaderboards, protocol_boards
 
 TABLE = "Table 4, 2026"
 
@@ -55,6 +55,13 @@ def test_own_rows_have_a_rank_only_where_as_many_questions_were_asked_as_were_pu
     for other, questions in ((Counted(), 24), (Mini(), 90)):  # a limit; nobody has counted them
         (fair,) = fairly_ranked([board], other, questions)
         assert [(row.system, row.ranked) for row in fair.rows] == [("B", True), ("A", True), ("mine", False)]
+
+
+def test_of_clean_is_named_where_it_is_shown():
+    for is_truth in (False, True):
+        own = Row("mine", "here", {"iqe": 0.1, "overall": 0.9}, is_truth=is_truth)
+        (view,) = leaderboard(fairly_ranked(protocol_boards(NUMBERS[:4], "overall", [own]), Mini(), 24))
+        assert ("`of clean`" in view.how, "of clean" in view.headers) == (is_truth, is_truth)
 
 
 def test_a_run_without_any_of_the_numbers_has_no_such_table():
