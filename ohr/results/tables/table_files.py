@@ -9,8 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-import numpy as np
-
 from ohr.errors import DataError
 from ohr.results.folder.whole_files import synced
 from ohr.results.tables.schema import CELL, MEASURED, schema
@@ -161,14 +159,9 @@ def _made(values: Sequence[Any], kind: "pyarrow.DataType") -> "pyarrow.Array":
     import pyarrow
 
     try:
-        return pyarrow.array(_objects(values), kind)
+        return pyarrow.array(values, kind)
     except UnicodeEncodeError:  # half a character, as in a file name that is not UTF-8, must not lose the run
-        return pyarrow.array(_objects([_writable(value) for value in values]), kind)
-
-
-def _objects(values: Sequence[Any]) -> Any:
-    """Return values as an array of NumPy: given a list, pyarrow imports pandas to ask whether it is one of its own."""
-    return values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=object, count=len(values))
+        return pyarrow.array([_writable(value) for value in values], kind)
 
 
 def _writable(value: Any) -> Any:
