@@ -14,7 +14,8 @@ from ohr.text.tokens import count_tokens, encoding
 from .sentence import sentence_starts
 
 _CLAUSE = re.compile(r"[^,.;。？！]+[,.;。？！]?")
-_SPECIAL = "<|"  # opens the names that the vocabulary counts as one token, as in `<|endoftext|>`
+_SPECIAL = ("<|endoftext|>", "<|endofprompt|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+"""Names that the vocabulary counts as one token."""
 
 
 class Reference(Chunker, kind="reference"):
@@ -134,5 +135,8 @@ def _up_to_next(starts: Sequence[int], end: int) -> list[Span]:
 
 
 def _count(text: str) -> int:
-    text = text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate, which no file can hold, counts as `?`
-    return len(encoding().encode(text, allowed_special="all")) if _SPECIAL in text else count_tokens(text)
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair counts as `?`
+    if "<|" in text and any(name in text for name in _SPECIAL):
+        return len(encoding().encode(text, allowed_special="all"))
+    return count_tokens(text)

@@ -16,13 +16,14 @@ def state_of(*paths: Path) -> State:
     return tuple(map(_state, paths))
 
 
-def kept_until_changed(most: int = 8) -> Callable[[_Read], _Read]:
+def kept_until_changed(most: int = 8, largest: int | None = None) -> Callable[[_Read], _Read]:
     """Make a function that reads a file, its first argument, keep its last results; an error is not kept.
 
     The argument may be a name of something else that is read, such as a prompt that ohr brings; that never changes.
 
     Args:
         most: results that are kept, of several files or with several further arguments, which must be hashable.
+        largest: bytes of a file whose result is kept; any by default.
     """
 
     def decorated(read: _Read) -> _Read:
@@ -32,7 +33,10 @@ def kept_until_changed(most: int = 8) -> Callable[[_Read], _Read]:
 
         @wraps(read)
         def current(path: Path | str, *given: Any, **named: Any) -> Any:
-            return kept(state_of(Path(path)), path, *given, **named)
+            state = state_of(Path(path))
+            if largest is not None and not 0 <= state[0][1] <= largest:
+                return read(path, *given, **named)
+            return kept(state, path, *given, **named)
 
         return cast("_Read", current)
 

@@ -12,6 +12,7 @@ from typing import Any
 from ohr.contracts import Page, Word
 from ohr.errors import DataError
 from ohr.files import MOST_PAGES
+from ohr.files.changes import kept_until_changed
 from ohr.files.json_input import parse_json, whole_number
 from ohr.files.names import composed, is_writable, printable
 from ohr.messages.faults import Fault, sentences
@@ -113,6 +114,7 @@ class Reading:
     detail: str = ""
 
 
+@kept_until_changed(512, largest=1 << 17)  # a run reads each file several times: these hold some 60 MB at most
 def read_document(path: Path, name: str) -> Reading:
     """Read a document; what cannot be read is a fault, and a page whose text is not a string has an error."""
     where = _where(path, name)

@@ -305,6 +305,10 @@ _PROMPT = re.compile(
 def _prompts(text: str) -> Iterator[Artifact]:
     """Yield the lines that repeat a prompt."""
     lower = text.replace("İ", "i").lower()  # the only letter that becomes two
+    if not any(
+        part in lower for part in ("free ocr.", *_PROMPTS)
+    ):  # a search for words is faster than one for patterns
+        return
     end = -1
     while match := _PROMPT.search(lower, end + 1):
         end = next_line if (next_line := lower.find("\n", match.end())) >= 0 else len(text)

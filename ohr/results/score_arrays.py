@@ -15,6 +15,7 @@ from ohr.contracts import SOURCES, Question
 from ohr.errors import DataError
 from ohr.results.folder.manifest_choices import Strata
 from ohr.results.run import Run
+from ohr.results.tables.arrays import codes, numbers
 from ohr.results.tables.groups import ATTRIBUTES, GROUPS
 from ohr.results.tables.read_table import plain, reading, refuse_absent
 from ohr.results.tables.schema import CELL, CELL_NAME
@@ -332,23 +333,17 @@ class ScoreTable:
         for replicate, groups in enumerate(bases.values()):
             with reading(self._path):
                 rows = self._file.read_row_groups(groups, [*_TEXT, "value"], use_threads=False)
-            codes, names = _codes(rows["question_id"])
+            places, names = codes(rows["question_id"])
             try:
-                asked = np.array([self.questions.place[name] for name in names], dtype=np.intp)[codes]
+                asked = np.array([self.questions.place[name] for name in names], dtype=np.intp)[places]
             except KeyError as error:
                 raise DataError(f"{self._path}: question {error.args[0]!r} is not in questions.parquet") from None
-            codes, names = _codes(rows["status"])
-            bad = np.array([name == "failed" for name in names])[codes]
-            value = rows["value"].to_numpy()
-            codes, names = _codes(rows["metric"])
+            places, names = codes(rows["status"])
+            bad = np.array([name == "failed" for name in names])[places]
+            value = numbers(rows["value"])
+            places, names = codes(rows["metric"])
             for number, metric in enumerate(names):
-                here = codes == number
+                here = places == number
                 draws.setdefault(metric, np.full(shape, nan))[replicate, asked[here]] = value[here]
                 failed.setdefault(metric, np.zeros(shape[1], bool))[asked[here & bad]] = True
         return CellScores(tuple(draws), np.stack(list(draws.values())), np.stack(list(failed.values())))
-
-
-def _codes(column: Any) -> tuple[Places, list[str]]:
-    """Split a dictionary column of a table into its codes and their values."""
-    chunk = column.unify_dictionaries().combine_chunks()
-    return chunk.indices.to_numpy(), chunk.dictionary.to_pylist()

@@ -32,6 +32,14 @@ a loop where their table does not end. Of the 3,590 pages of OHRBench's ground t
 name 10 times; on MinerU's, a name 25 times; the formulas in which it loops repeat a command 115 and 198 times.
 """
 _FEWEST = min(min(times) for times in _TIMES.values())
+_ANCHOR, _STRIDE, _CHECKED = 8, 32, 3
+"""Signs that must come again, signs between those that are looked at, and times that a unit must follow itself at once.
+
+Without white space a loop has at least 60 signs: 12 times a long unit, which has 5 where at most 8 blanks are in a row,
+or 100 times another. So one of the signs that are looked at has these repeats after it, and the next one is no farther
+than a twelfth of what is left.
+"""
+_BLANKS = re.compile(r"\s{9}")
 
 
 class Loop(NamedTuple):
@@ -54,10 +62,9 @@ def loops(text: str) -> list[Loop]:
     The repeats that people write are none: rows and cells of tables, names in a list, dots that lead to a page's
     number, rules.
     """
-    pieces: list[str] = _PIECE.findall(text)
-    together = list(zip(pieces, pieces[1:], pieces[2:], strict=False))
-    if len(together) - len(set(together)) < _FEWEST - _TOGETHER:  # most texts: nothing comes again often enough
+    if not _may_loop(text):
         return []
+    pieces: list[str] = _PIECE.findall(text)
     often = [run for run in _runs(pieces) if run[1] - run[0] >= _FEWEST * run[2]]
     places = [match.span() for match in _PIECE.finditer(text)] if often else []
     longest: list[Loop] = []
@@ -74,6 +81,22 @@ def loops(text: str) -> list[Loop]:
         else:
             longest.append(loop)
     return longest
+
+
+def _may_loop(text: str) -> bool:
+    """Report whether anything in a text follows itself at once several times; most texts have nothing that does."""
+    if _BLANKS.search(text):
+        return True
+    signs = "".join(text.split())
+    for place in range(0, len(signs) - _ANCHOR, _STRIDE):
+        anchor, left = signs[place : place + _ANCHOR], len(signs) - place + _STRIDE
+        last = place + _ANCHOR + left // _FEWEST + 1
+        again = signs.find(anchor, place + 1, last)
+        while again >= 0:
+            if signs.startswith(signs[place : place + _CHECKED * (again - place)], again):
+                return True
+            again = signs.find(anchor, again + 1, last)
+    return False
 
 
 def _sentence(text: str, places: Sequence[tuple[int, int]], first: int, last: int) -> int:

@@ -5,6 +5,7 @@ import string
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
+from itertools import filterfalse
 
 from ohr.text.unspaced import HAS_UNSPACED, UNSPACED, letters, unspaced_words
 
@@ -33,15 +34,17 @@ def _normal_words(text: str) -> tuple[str, ...]:
     # as bytes, because deleting signs from them is several times as fast
     bare = text.lower().encode("utf-8", "surrogatepass").translate(None, _PUNCTUATION)
     # word by word, because most words are plain letters, in which no article can hide
-    found = [word for word in bare.decode("utf-8", "surrogatepass").split() if word not in _ARTICLES]
-    if text.isascii() and not _CONTROL.search(text):
-        return tuple(found)
-    odd = {word for word in found if not (word.isascii() and word.isalnum())}
+    plain = bare.decode("utf-8", "surrogatepass")
+    all_words = tuple(filterfalse(_ARTICLES.__contains__, plain.split()))
+    is_clean = len(bare.translate(None, _CONTROL)) == len(bare)
+    if is_clean and (text.isascii() or not any(beside.search(plain) for beside in _BESIDE_ARTICLE)):
+        return all_words
+    odd = {word for word in set(all_words) if not (word.isascii() and word.isalnum())}
     if not _ARTICLE.search(" ".join(odd)):
-        return tuple(found)
+        return all_words
     # `a–b`: an article beside a sign that is not part of a word
     parts = {word: _ARTICLE.sub(_without_article, word).split() for word in odd}
-    return tuple(part for word in found for part in parts.get(word, (word,)))
+    return tuple(part for word in all_words for part in parts.get(word, (word,)))
 
 
 def _without_article(match: re.Match[str]) -> str:
@@ -54,7 +57,12 @@ def _in_word(sign: str) -> bool:
     return unicodedata.category(sign)[0] in "LM" or unicodedata.category(sign) in ("Nd", "Nl", "Pc") or sign in _JOINERS
 
 
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+_BESIDE_ARTICLE = (
+    re.compile(r"[^\x00-\x7f](?:an?|the)(?![a-z0-9])"),
+    re.compile(r"a(?<![a-z0-9]a)n?[^\x00-\x7f]|t(?<![a-z0-9]t)he[^\x00-\x7f]"),
+)
+"""A sign beyond ASCII before an article, and after one; each begins with a sign that is quickly searched for."""
+_CONTROL = bytes([*range(9), *range(14, 28), 127])
 """ASCII characters that are neither part of a word nor white space."""
 
 _JOINERS = "\u200c\u200d"

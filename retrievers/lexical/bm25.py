@@ -6,7 +6,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, filterfalse
 from math import fsum, log
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -295,8 +295,8 @@ class BM25Reference(Retriever, kind="bm25_reference"):
         counted = WordCounts()
         for chunk in chunks:
             words = different_words(chunk.text)
-            known.update((word, vocabulary[stem(word)]) for word in words if word not in known)
-            counted.add(number for number in map(known.__getitem__, words) if number is not None)
+            known.update((word, vocabulary[stem(word)]) for word in filterfalse(known.__contains__, words))
+            counted.add([number for number in map(known.__getitem__, words) if number is not None])
         size, lengths = len(chunks), np.array(counted.lengths)
         holders = counted.holders(len(vocabulary))
         mean = float(lengths.sum() / max(size, 1)) or 1.0

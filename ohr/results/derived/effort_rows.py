@@ -25,6 +25,8 @@ def effort_rows(scored: ScoredRun) -> Iterator[dict[str, Any]]:
     if not run.has("answers"):
         return
     answers = plain(run.table("answers", [*CELL_NAME, *SUMS, "error", "end"]))
+    if not len(answers):
+        return
     scores = {
         tuple(row[name] for name in CELL_NAME): row
         for row in run.rows("summary", by="evidence_source", group=ALL)

@@ -96,6 +96,8 @@ def silent_cells(run: Run) -> Set[tuple[Any, ...]]:
     if not run.has("answers"):
         return frozenset()
     answers = plain(run.table("answers", [*CELL_NAME, "answer", "error"]))
+    if not len(answers):  # then none of what groups rows is imported
+        return frozenset()
     has_text = pc.greater(pc.utf8_length(pc.utf8_trim_whitespace(answers["answer"])), 0)
     answered = pc.fill_null(pc.or_(pc.is_valid(answers["error"]), has_text), False)
     shares = answers.append_column("answered", answered).group_by(list(CELL_NAME)).aggregate([("answered", "mean")])

@@ -56,35 +56,28 @@ def _may_hold(group: Any, equal: Mapping[str, Any]) -> bool:
 def _equals(column: "pyarrow.ChunkedArray", value: Any) -> "NDArray[np.bool_]":
     import numpy as np
 
-    # by the arrays' own memory: their `to_numpy` imports pandas, too
+    from ohr.results.tables.arrays import bits, numbers
+
     parts = [np.empty(0, dtype=bool)]
     for chunk in filter(len, column.chunks):
         if value is None:
-            parts.append(_bits(chunk.is_null()))
+            parts.append(bits(chunk.is_null()))
         elif hasattr(chunk, "dictionary"):
             code = next((code for code, name in enumerate(chunk.dictionary.to_pylist()) if name == value), -1)
-            codes = np.frombuffer(chunk.indices.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk)]
-            parts.append((codes == code) & _bits(chunk.is_valid()))
+            parts.append((numbers(chunk.indices) == code) & bits(chunk.is_valid()))
         else:
             parts.append(np.array([held == value for held in chunk.to_pylist()], dtype=bool))
     return np.concatenate(parts)
 
 
-def _bits(flags: "pyarrow.BooleanArray") -> "NDArray[np.bool_]":
-    import numpy as np
-
-    bits = np.unpackbits(np.frombuffer(flags.buffers()[1], np.uint8), bitorder="little")
-    return bits[flags.offset : flags.offset + len(flags)].astype(bool)
-
-
 def _only(table: "pyarrow.Table", rows: "NDArray[np.bool_]") -> "pyarrow.Table":
-    import numpy as np
     import pyarrow
+
+    from ohr.results.tables.arrays import array
 
     if rows.all():
         return table
-    bits = pyarrow.py_buffer(np.packbits(rows, bitorder="little"))
-    return table.filter(pyarrow.BooleanArray.from_buffers(pyarrow.bool_(), len(rows), [None, bits]))
+    return table.filter(array(rows, pyarrow.bool_()))
 
 
 def names_of(path: Path) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ohr.results.tables.arrays import array, codes
 from ohr.results.tables.read_table import read_columns, reading, refuse_absent
 
 if TYPE_CHECKING:
@@ -70,16 +71,15 @@ class Lookup:
     ) -> tuple[NDArray[np.int64], Mapping[str | None, tuple[int, int]]]:
         """Order the numbers of the rows by their value; returns also the part of the order that each value has."""
         keys = read_columns(self._path, [self._by, *(["kb"] if bases is not None else [])])
-        column = keys[self._by].unify_dictionaries().combine_chunks()
-        codes, names = column.indices.to_numpy(), column.dictionary.to_pylist()
-        order = np.argsort(codes, kind="stable").astype(np.int64)
+        values, names = codes(keys[self._by])
+        order = np.argsort(values, kind="stable").astype(np.int64)
         if bases is not None:
-            base = keys["kb"].unify_dictionaries().combine_chunks()
-            wanted = np.array([name in bases for name in base.dictionary.to_pylist()], dtype=bool)
-            order = order[wanted[base.indices.to_numpy()][order]] if len(wanted) else order[:0]
+            base_codes, base_names = codes(keys["kb"])
+            wanted = np.array([name in bases for name in base_names], dtype=bool)
+            order = order[wanted[base_codes][order]] if len(wanted) else order[:0]
         if only is not None:
-            order = order[np.isin(codes[order], [code for code, name in enumerate(names) if name in only])]
-        ends = np.searchsorted(codes[order], np.arange(len(names) + 1)).tolist()
+            order = order[np.isin(values[order], [code for code, name in enumerate(names) if name in only])]
+        ends = np.searchsorted(values[order], np.arange(len(names) + 1)).tolist()
         return order, {name: (ends[code], ends[code + 1]) for code, name in enumerate(names)}
 
     def _sorted(self, ranges: Sequence[tuple[int, int]]) -> "pyarrow.Table":
@@ -90,9 +90,11 @@ class Lookup:
     @cached_property
     def _table(self) -> "pyarrow.Table":
         """The whole table in the order of the values: what is asked for together is in one place."""
+        import pyarrow
+
         places = np.sort(self._order)
         table = self._rows_at(places).combine_chunks()  # chunk by chunk takes minutes
-        return table.take(np.searchsorted(places, self._order))
+        return table.take(array(np.searchsorted(places, self._order), pyarrow.int64()))
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
@@ -116,7 +118,8 @@ class Lookup:
                 for batch in self._file.iter_batches(_ROWS, row_groups=[group], columns=self._columns):
                     first, last = np.searchsorted(places, (start, start + len(batch)))
                     if first < last:
-                        parts.append(batch.select(self._columns).take(places[first:last] - start))
+                        chosen = array(places[first:last] - start, pyarrow.int64())
+                        parts.append(batch.select(self._columns).take(chosen))
                     start += len(batch)
         table = pyarrow.Table.from_batches(parts, pyarrow.schema(fields))
         wide = [f.with_type(pyarrow.large_string()) if f.type == pyarrow.string() else f for f in fields]

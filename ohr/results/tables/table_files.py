@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from ohr.errors import DataError
 from ohr.results.folder.whole_files import synced
+from ohr.results.tables.arrays import array
 from ohr.results.tables.schema import CELL, MEASURED, schema
 
 if TYPE_CHECKING:
@@ -156,12 +157,10 @@ def _array(table: str, field: "pyarrow.Field", values: Any, start: int, rows: in
 
 
 def _made(values: Sequence[Any], kind: "pyarrow.DataType") -> "pyarrow.Array":
-    import pyarrow
-
     try:
-        return pyarrow.array(values, kind)
+        return array(values, kind)
     except UnicodeEncodeError:  # half a character, as in a file name that is not UTF-8, must not lose the run
-        return pyarrow.array([_writable(value) for value in values], kind)
+        return array([_writable(value) for value in values], kind)
 
 
 def _writable(value: Any) -> Any:
