@@ -36,6 +36,7 @@ from ohr.runner.tabulate import Tabulator
 from ohr.spec.model import Spec
 from ohr.spec.servers import left_at_servers, sent_singly
 from ohr.steps.documents.page_images import RenderPage
+from ohr.text.recent import forget as forget_texts
 
 _log = logging.getLogger(__name__)
 LOG = "run.log"
@@ -165,6 +166,7 @@ def _study(session: Session, keys: Keys, folder: RunFolder, fresh: str | None) -
     tabulator = Tabulator(session, compiled, scheduler, folder.path, trials)
     scheduler.add(graph, graph.goals, stale, asks_again=asks_again(fresh))
     execute(graph, scheduler, tabulator)
+    forget_texts()
     session.store.pin(keys.run, scheduler.asked_for)
     rendered = [step.key for step in graph.steps.values() if isinstance(step.work, RenderPage)]
     if left := session.store.has_many(rendered):  # a run that finds everything writes nothing: a store may be read-only

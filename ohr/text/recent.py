@@ -6,6 +6,8 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
+_all: list[Callable[[], None]] = []
+
 _TEXTS = 512
 _LONGEST = 20_000  # characters; longer texts, such as a book in one file, would fill gigabytes with their words
 
@@ -13,4 +15,11 @@ _LONGEST = 20_000  # characters; longer texts, such as a book in one file, would
 def recent(function: Callable[[str], Result]) -> Callable[[str], Result]:
     """Keep the results of a function for the latest 512 texts, except long ones."""
     kept = lru_cache(maxsize=_TEXTS)(function)
+    _all.append(kept.cache_clear)
     return lambda text: kept(text) if len(text) <= _LONGEST else function(text)
+
+
+def forget() -> None:
+    """Free the results of all functions, some 30 MB: after the last text nobody asks for them."""
+    for clear in _all:
+        clear()

@@ -14,6 +14,7 @@ from ohr.results.tables.read_table import reading
 from ohr.treatments import recorded_treatments
 
 _EXCERPT = 80  # characters
+_PAGES = 100  # that are read at once
 
 
 def hygiene_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
@@ -31,7 +32,7 @@ def hygiene_rows(run: ScoredRun) -> Iterator[dict[str, Any]]:
     pages, characters = defaultdict[str, int](int), defaultdict[str, int](int)
     columns = ["kb", "condition", "replicate", "document", "page", "text"]
     with reading(path):
-        for batch in parquet.ParquetFile(path).iter_batches(1_000, columns=columns):
+        for batch in parquet.ParquetFile(path).iter_batches(_PAGES, columns=columns):
             for row in batch.to_pylist():
                 if row["condition"] in truth:
                     continue
