@@ -5,7 +5,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Event, Thread
 from time import monotonic, sleep
 
 import pytest
@@ -98,7 +100,9 @@ def _half(number: int) -> float:
 
 BEGIN = """
 import sys, time
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Event, Thread
 from ohr.engine.worker import Setup
 from ohr.engine.worker import begin
 from ohr.processes import this_process
@@ -182,3 +186,16 @@ def test_workers_start_where_the_temporary_folder_has_a_long_name(home, tmp_path
         words, cwd=home.folder, env={**os.environ, "TMPDIR": str(folder)}, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_pool_that_was_interrupted_while_it_started_ends(monkeypatch):
+    from pebble import ProcessPool
+
+    executor, never = Local(1), Event()
+    monkeypatch.setattr("ohr.engine.executors.local._STOPPING", 0.1)
+    pool = executor._pools[False] = ProcessPool(1)
+    pool._task_scheduler_loop = Thread(target=never.wait, daemon=True)  # as one whose sentinel another has taken
+    pool._task_scheduler_loop.start()
+    executor._running.add(Future())
+    executor.stop()  # it waited for ever
+    never.set()

@@ -15,7 +15,7 @@ from multiprocessing.resource_tracker import ensure_running
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from tempfile import mkdtemp
-from threading import current_thread, main_thread
+from threading import Thread, current_thread, main_thread
 from typing import Any
 
 from ohr.engine.executors.base import AHEAD, WorkerLost
@@ -42,8 +42,8 @@ _NO_WORKERS = (
     "worker processes end as soon as they start. A script that calls ohr.run must call it under "
     "`if __name__ == '__main__':`, since each worker imports it; --executor inline shows other causes"
 )
-_ENDING = 5.0
-"""Seconds in which an idle worker must end by itself."""
+_ENDING, _STOPPING = 5.0, 20.0
+"""Seconds in which an idle worker must end by itself, and in which a pool must end that was stopped."""
 
 
 class Local:
@@ -85,7 +85,10 @@ class Local:
                 with suppress(TimeoutError):
                     pool.join(_ENDING)
             pool.stop()
-            pool.join()
+            # a pool that an interruption has left half started may never end; its threads are daemons
+            joining = Thread(target=pool.join, daemon=True)
+            joining.start()
+            joining.join(_STOPPING)
         self._pools = {}
         if self._guard is not None:
             self._guard.end()
