@@ -12,7 +12,7 @@ from ohr.contracts import ABSENT, Document, Page, RecordedOcr, Word
 from ohr.errors import PluginError
 from ohr.files.digests import folder_digest
 from ohr.files.names import UNWRITABLE, by_form, other_form, printable
-from ohr.files.ohrbench_json import document_files, read_document, read_words, unwritable_files
+from ohr.files.ohrbench_json import document_facts, document_files, read_document, read_words, unwritable_files
 from ohr.markup.page import Markup, MarkupField, tidy
 from ohr.messages.faults import Fault, sentences
 from ohr.messages.wording import named
@@ -211,10 +211,10 @@ class Precomputed(RecordedOcr, kind="precomputed"):
             return
         if path != self.root / f"{document.name}.json":
             yield Fault("document", f"named in another Unicode form in {base}, matched", document.name)
-        reading = read_document(path, document.name)
-        yield from reading.faults
-        if reading.pages:
-            yield from page_faults(document, {page.index for page in reading.pages}, base)
+        numbers, faults = document_facts(path, document.name)
+        yield from faults
+        if numbers:
+            yield from page_faults(document, numbers, base)
 
     def _file(self, document: Document) -> Path | None:
         path = self.root / f"{document.name}.json"

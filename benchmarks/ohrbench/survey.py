@@ -9,8 +9,9 @@ from ohr.contracts import Document, Page, Question
 from ohr.errors import DataError
 from ohr.files.built_set import BuiltSet, origins, silver_sentence, unchanged
 from ohr.files.changes import kept_until_changed
+from ohr.files.digests import input_value
 from ohr.files.names import UNWRITABLE, by_form, other_form
-from ohr.files.ohrbench_json import document_files, json_files, read_document, unwritable_files
+from ohr.files.ohrbench_json import document_facts, document_files, json_files, read_document, unwritable_files
 from ohr.files.ohrbench_questions import survey_questions
 from ohr.messages.faults import Fault, sentences
 from ohr.text.language import is_chinese
@@ -73,21 +74,24 @@ def _survey(root: Path, domains: tuple[str, ...] | None, signature: object) -> S
             for name in unwritable_files(root / "retrieval_base" / base)
         ]
         for name, path in files.items():
-            reading = read_document(path, name)
+            numbers, own_faults = document_facts(path, name)
             if truth:
-                faults += reading.faults
+                faults += own_faults
             elif name not in documents:
                 faults.append(Fault("document", f"of {base} without ground truth, indexed all the same", name))
-            count = max((page.index + 1 for page in reading.pages), default=0)
-            known = documents.get(name) or Document(name, name.split("/")[0], _language(reading.pages), count)
+            count = max(numbers, default=-1) + 1
+            known = documents.get(name) or Document(name, name.split("/")[0], _language(path, name), count)
             documents[name] = replace(known, pages=max(known.pages, count))
     faults += [Fault("document", "without a page, left out", d.name) for d in documents.values() if not d.pages]
     with_pages = (document for document in documents.values() if document.pages)
     return Survey(tuple(sorted(with_pages, key=lambda document: f"{document.name}.json".split("/"))), tuple(faults))
 
 
-def _language(pages: Sequence[Page]) -> str:
-    return "zh" if is_chinese("".join(page.text for page in pages)) else "en"
+def _language(path: Path, name: str) -> str:
+    def is_in_chinese() -> bool:
+        return is_chinese("".join(page.text for page in read_document(path, name).pages))
+
+    return "zh" if input_value(path, "is Chinese 1", is_in_chinese) else "en"
 
 
 _CHANGED = "whose ground truth was changed after the set was built"

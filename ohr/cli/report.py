@@ -35,7 +35,8 @@ def report(
     it, which moves with the page.
     """
     from ohr.cli.runs import open_run
-    from ohr.report.html.report_file import REPORT, write_report
+    from ohr.report.html.report_file import write_report
+    from ohr.results.folder.run_folder import REPORT
 
     opened = [open_run(run, runs) for run in chosen]
     page, workers = out or opened[0].folder / REPORT, os.cpu_count() or 1

@@ -1,12 +1,13 @@
-"""Hashes of input files and of models, kept from run to run by size and times, as git keeps those of its files."""
+"""Hashes of input files, and what else follows from them, kept from run to run by the files' sizes and times."""
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from time import time_ns
+from typing import Any
 
 from ohr.keys import file_digest
 
@@ -17,24 +18,40 @@ _VALUES = "values"
 _SETTLED = 2_000_000_000
 """Nanoseconds since its last change after which a file is not changed again within one tick of a disk's clock."""
 
+_BETWEEN = "\n"
+"""Between a file's name and that of a value."""
 _MANY = 100_000
 """Kept hashes from which those of files that are gone are left out."""
 
 State = tuple[int, int, int, int]
 """Numbers that differ once a file has changed: from its inode, size and times."""
-_known: dict[str, tuple[State, str]] = {}
+_known: dict[str, tuple[State, Any]] = {}
 
 
 def input_digest(path: Path) -> str:
     """Hash a file's content; one whose size, inode and times are as they were is not read again."""
-    name, before = str(path.absolute()), _state(path)
+    return str(_value(str(path.absolute()), path, lambda: file_digest(path)))
+
+
+def input_value(path: Path, what: str, read: Callable[[], Any]) -> Any:
+    """Return a JSON value that follows from a file's content alone, read again only where the file has changed.
+
+    Args:
+        what: names the value and the version of how it is read.
+        read: reads it.
+    """
+    return _value(f"{path.absolute()}{_BETWEEN}{what}", path, read)
+
+
+def _value(name: str, path: Path, read: Callable[[], Any]) -> Any:
+    before = _state(path)
     held = _known.get(name)
     if held is not None and held[0] == before:
         return held[1]
-    made = file_digest(path)
+    value = read()
     if before == _state(path) and time_ns() - max(before[1:3]) > _SETTLED:
-        _known[name] = (before, made)
-    return made
+        _known[name] = (before, value)
+    return value
 
 
 def folder_digest(folder: Path, pattern: str = "*") -> str:
@@ -71,19 +88,23 @@ def _state(path: Path) -> State:
     return about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino
 
 
-def _read(path: Path) -> dict[str, tuple[State, str]]:
+def _read(path: Path) -> dict[str, tuple[State, Any]]:
     """Read the kept hashes; a file that is absent or damaged has none."""
     with suppress(OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        return {str(name): (tuple(map(int, state)), str(made)) for name, (state, made) in kept.items()}  # type: ignore[misc]
+        return {str(name): (tuple(map(int, state)), value) for name, (state, value) in kept.items()}  # type: ignore[misc]
     return {}
 
 
 def _write(path: Path) -> None:
-    known = _known if len(_known) < _MANY else {name: held for name, held in _known.items() if Path(name).exists()}
+    known = _known if len(_known) < _MANY else {name: held for name, held in _known.items() if _is_there(name)}
     new = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         new.write_text(json.dumps(known, separators=(",", ":")), encoding="utf-8")
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def _is_there(name: str) -> bool:
+    return Path(name.partition(_BETWEEN)[0]).exists()

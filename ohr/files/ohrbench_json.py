@@ -13,6 +13,7 @@ from ohr.contracts import Page, Word
 from ohr.errors import DataError
 from ohr.files import MOST_PAGES
 from ohr.files.changes import kept_until_changed
+from ohr.files.digests import input_value
 from ohr.files.json_input import parse_json, whole_number
 from ohr.files.names import composed, is_writable, printable
 from ohr.messages.faults import Fault, sentences
@@ -139,6 +140,21 @@ def read_document(path: Path, name: str) -> Reading:
     if list(pages) != sorted(pages):
         faults.append(Fault("file", "with pages out of order, put in order", where))
     return Reading(tuple(pages[number] for number in sorted(pages)), tuple(faults))
+
+
+_FACTS = 1
+"""Version of what `document_facts` keeps."""
+
+
+def document_facts(path: Path, name: str) -> tuple[set[int], list[Fault]]:
+    """Return the numbers of a document's pages and the faults of its file, which is read again once it has changed."""
+
+    def read() -> list[Any]:
+        reading = read_document(path, name)
+        return [[page.index for page in reading.pages], [list(fault) for fault in reading.faults]]
+
+    numbers, faults = input_value(path, f"facts {_FACTS} {name}", read)
+    return set(numbers), [Fault(*fault) for fault in faults]
 
 
 def read_file(path: Path, document: str) -> list[Page]:

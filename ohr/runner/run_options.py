@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ohr.dataset.inputs import Inputs
-from ohr.engine.executors.base import Executor
-from ohr.engine.executors.local import Local
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
-from ohr.engine.session import Session
 from ohr.spec.model import Spec
 from ohr.store import open_store
+
+if TYPE_CHECKING:
+    from ohr.engine.executors.base import Executor
+    from ohr.engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,11 +35,14 @@ class RunOptions:
     workers: int | None = None
     limit: int | None = None
     progress: Progress | None = None
-    executor: Executor | None = None
+    executor: "Executor | None" = None
     fresh: str | None = None
     verify: bool = False
 
-    def session(self, spec: Spec, inputs: Inputs) -> Session:
+    def session(self, spec: Spec, inputs: Inputs) -> "Session":
         """Return a session that is not started; opens the store."""
+        from ohr.engine.executors.local import Local
+        from ohr.engine.session import Session
+
         executor = self.executor or Local(self.workers)
         return Session(inputs, open_store(self.store), executor, Ledger(spec.max_failures), self.progress or Quiet())

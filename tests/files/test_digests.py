@@ -6,7 +6,8 @@ from time import time
 import pytest
 
 from ohr.files import digests
-from ohr.files.digests import KEPT, folder_digest, input_digest, remembered
+from ohr.files.digests import KEPT, folder_digest, input_digest, input_value, remembered
+from ohr.files.ohrbench_json import document_facts
 from ohr.keys import file_digest
 
 
@@ -90,3 +91,30 @@ def test_without_a_store_nothing_is_written(old, read, tmp_path):
         with remembered(folder):
             input_digest(old)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lease.pdf"]
+
+
+def test_what_follows_from_a_file_is_read_once_by_its_name(old, read, store):
+    values = iter([1, 2, 3])
+    with remembered(store):
+        assert input_value(old, "pages", lambda: next(values)) == 1
+        assert input_value(old, "language", lambda: next(values)) == 2
+    digests._known.clear()  # another process
+    with remembered(store):
+        assert input_value(old, "pages", lambda: next(values)) == 1
+        input_digest(old)
+        old.write_bytes(b"the rent is gone")
+        assert input_value(old, "pages", lambda: next(values)) == 3
+    assert read == ["lease.pdf"]
+
+
+def test_facts_of_a_document_are_those_of_its_file(old, read, store):
+    path = old.parent / "gt" / "law" / "lease.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('[{"page_idx": 0, "text": "rent"}, {"page_idx": 2, "text": 3}, {"text": "no number"}]')
+    with remembered(store):
+        facts = document_facts(path, "law/lease")
+    digests._known.clear()
+    with remembered(store):
+        assert document_facts(path, "law/lease") == facts
+    assert facts[0] == {0, 2}
+    assert [fault.where for fault in facts[1]] == ["gt/law/lease page 3", "gt/law/lease entry 2 (it has text)"]

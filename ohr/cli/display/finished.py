@@ -67,11 +67,13 @@ def figures_of(run: "Run") -> list[Path]:
 def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
     """Write a run's report, `again` where it is there already; without jinja2 there is none."""
     from ohr.errors import OhrError
-    from ohr.report.html.report_file import REPORT, write_report
+    from ohr.results.folder.run_folder import REPORT
 
     path = run.folder / REPORT
     try:
         if again or not path.is_file():
+            from ohr.report.html.report_file import write_report
+
             write_report([run], path, details=_DETAILS, trust_plugins=trust_plugins)
         return path
     except OhrError as error:  # the results are written: without a report the run is still done

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ohr import extras
 from ohr.errors import DataError
 from ohr.report.exports.written_tables import one_line
-from ohr.report.html.report_file import REPORT
-from ohr.results.folder.run_folder import FIGURES, MANIFEST
+from ohr.results.folder.run_folder import FIGURES, MANIFEST, REPORT
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL, STAGES
 

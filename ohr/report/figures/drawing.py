@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING
 import ohr
 from ohr import extras
 from ohr.report.figures.choices import USUAL, Wanted, check_formats, save
-from ohr.report.figures.conditions_figure import comparison
-from ohr.report.figures.curves_figure import performance
-from ohr.report.figures.other_figures import confidence, decomposition, effort, ratios, survival
 from ohr.report.figures.panels import Axis, NothingToDraw, dose_axes
-from ohr.report.figures.summary_figure import summary
 from ohr.results.derived.losses import has_sweep, read_points
 from ohr.results.folder.run_folder import FIGURES
 from ohr.results.folder.whole_files import damaged, listed, replaced
@@ -101,6 +97,12 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
 
     Raises: as `draw`.
     """
+    # imported when something is drawn: the figures of most runs that are shown are there
+    from ohr.report.figures.conditions_figure import comparison
+    from ohr.report.figures.curves_figure import performance
+    from ohr.report.figures.other_figures import confidence, decomposition, effort, ratios, survival
+    from ohr.report.figures.summary_figure import summary
+
     if wanted.x is not None:
         yield _FILES[wanted.x], performance(run, wanted.x, wanted)
         return
@@ -121,6 +123,8 @@ def _pictures(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
 
 def _curves(run: Run, wanted: Wanted) -> Iterator[tuple[str, "Picture"]]:
     """Yield the curves against every dose that tells levels apart; without any, its conditions one after the other."""
+    from ohr.report.figures.curves_figure import performance
+
     drawn = False
     for axis in dose_axes(run):
         with suppress(NothingToDraw):

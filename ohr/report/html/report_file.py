@@ -19,11 +19,10 @@ from ohr.report.html.images import PageImages
 from ohr.report.html.question_list import Choice, QuestionList, shown
 from ohr.report.html.report_page import packed, render
 from ohr.results.folder.replace import record_folder, refuse, set_aside, written
+from ohr.results.folder.run_folder import REPORT
 from ohr.results.run import Run
 from ohr.unfinished import unfinished
 
-REPORT = "report.html"
-"""Name of a run's report in its folder."""
 IMAGES = 24
 """Page images that a report embeds by default."""
 

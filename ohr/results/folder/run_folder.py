@@ -20,7 +20,7 @@ from ohr.unfinished import unfinished
 Status = Literal["running", "stopped", "interrupted", "finished"]
 
 MANIFEST = "manifest.json"
-FIGURES = "figures"
+FIGURES, REPORT = "figures", "report.html"
 TAGS = "tags.json"
 """Tags of a run, which may change after it: no part of its results."""
 PRICES = "prices.json"
