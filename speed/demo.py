@@ -26,7 +26,7 @@ LIMITS = {"empty store": 35, "again": 3}
 
 
 class Took(NamedTuple):
-    """What a run took, in seconds of the clock and of cores, and the load of the machine before it."""
+    """Seconds of the clock and of cores that a run took, and the load of the machine before it."""
 
     wall: float
     cores: float

@@ -105,11 +105,11 @@ def test_language_packs_are_known_by_content_not_by_place(tmp_path):
 def test_the_pack_that_finds_the_orientation_is_known_by_content_where_it_is_read(tmp_path):
     for pack, content in (("eng", b"letters"), ("osd", b"scripts")):
         (tmp_path / f"{pack}.traineddata").write_bytes(content)
-    upright_first, as_it_lies = (Tesseract(tessdata=tmp_path, psm=psm) for psm in (1, 3))
-    before = identity(upright_first), identity(as_it_lies)
+    upright_first, unturned = (Tesseract(tessdata=tmp_path, psm=psm) for psm in (1, 3))
+    before = identity(upright_first), identity(unturned)
     (tmp_path / "osd.traineddata").write_bytes(b"other scripts")
     assert identity(upright_first) != before[0]
-    assert identity(as_it_lies) == before[1]
+    assert identity(unturned) == before[1]
 
 
 @pytest.fixture
