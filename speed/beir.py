@@ -129,6 +129,10 @@ def main(documents: int) -> int:
 
 
 if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[1]))
+    from speed.bytecode import require_bytecode
+
+    require_bytecode()
     if len(sys.argv) == 3:
         began = perf_counter()
         {"ohr": ohr, "plain": plain}[sys.argv[1]](Path(sys.argv[2]))

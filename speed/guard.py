@@ -23,6 +23,7 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THR
 import numpy as np  # after the threads
 
 from speed import agents, ohrbench_retrieval
+from speed.bytecode import require_bytecode
 from speed.made_up_run import large
 from speed.ohrbench_retrieval import spent
 
@@ -59,7 +60,7 @@ def of_ohrbench() -> Iterator[tuple[str, float]]:
     seconds = [sum(side["seconds"].values()) for side in (plain, ours, other)]
     yield "OHRBench, retrieval alone", seconds[0] / seconds[1]
     with TemporaryDirectory() as folder:
-        for about, (used, peak) in ohrbench_retrieval.runs([DOMAIN], folder).items():
+        for about, (used, peak) in ohrbench_retrieval.runs([DOMAIN], folder):
             yield f"OHRBench, ohr run, {about}", (seconds[0] + seconds[2]) / used
             yield f"OHRBench, memory, {about}", plain["peak"] / peak
 
@@ -119,4 +120,5 @@ def main(*, keep: bool) -> int:
 
 
 if __name__ == "__main__":
+    require_bytecode()
     sys.exit(main(keep="--keep" in sys.argv[1:]))

@@ -91,4 +91,8 @@ def main() -> bool:
 
 
 if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[1]))
+    from speed.bytecode import require_bytecode
+
+    require_bytecode()
     sys.exit(not main())

@@ -79,4 +79,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[1]))
+    from speed.bytecode import require_bytecode
+
+    require_bytecode()
     main()

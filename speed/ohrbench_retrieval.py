@@ -3,8 +3,8 @@
 Both read, chunk, index, search and score all questions of the same domains and knowledge base, one after the other, in
 processes of their own; CPU seconds and peak memory of each (ours: the median of several processes). The plain side is
 `tests/benchmarks/ohrbench/naive.py`. Then `ohr run` on gt and MinerU, which does far more (doses, floors, intervals,
-tables, figures), against the plain side on both: CPU seconds of one process, from an empty store, with another top_k,
-and once more.
+tables, figures), against the plain side on both, which runs again beside each: CPU seconds of one process, from an
+empty store, with another top_k, and once more. All with bytecode written; else nothing is printed.
 
     OHRBENCH_DATA=DIR python speed/ohrbench_retrieval.py [BASE] [DOMAIN ...]
 """
@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
@@ -146,9 +147,9 @@ def report(found: dict[str, dict]) -> None:
 
 
 STUDIES: dict[str, tuple[int, list[str]]] = {
-    "empty store": (8, []),
-    "top 3, chunks and index kept": (15, ["--set", "retrievers.0.top_k=3"]),
-    "again": (40, ["--set", "retrievers.0.top_k=3"]),
+    "empty store": (7, []),
+    "top 3, chunks and index kept": (16, ["--set", "retrievers.0.top_k=3"]),
+    "again": (60, ["--set", "retrievers.0.top_k=3"]),
 }
 """Runs of `ohr run`: the ratio to reach, and what is set."""
 
@@ -166,7 +167,7 @@ def spent(command: list[str], folder: str, environment: dict[str, str]) -> tuple
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def runs(domains: list[str], folder: str) -> dict[str, tuple[float, float]]:
+def runs(domains: list[str], folder: str) -> Iterator[tuple[str, tuple[float, float]]]:
     """Time `ohr run` from an empty store, with chunks and indices in the store, and with everything there.
 
     It runs in one process: the CPU time of worker processes that others have started is in no process's account.
@@ -175,28 +176,33 @@ def runs(domains: list[str], folder: str) -> dict[str, tuple[float, float]]:
     words = ["run", str(spec), "--set", f"benchmark.domains=[{', '.join(domains)}]", "--executor", "inline"]
     environment = {**os.environ, "OHRBENCH_DATA": str(ROOT.resolve())}
     ohr = str(Path(sys.executable).with_name("ohr"))
-    return {about: spent([ohr, *words, *more], folder, environment) for about, (_, more) in STUDIES.items()}
+    for about, (_, more) in STUDIES.items():
+        yield about, spent([ohr, *words, *more], folder, environment)
 
 
-def print_runs(found: dict[str, tuple[float, float]], plain: float) -> None:
-    print(f"plain, {' and '.join(RUNS)}: {plain:.2f} s CPU")
-    for about, (used, peak) in found.items():
-        ratio = f"{plain / used:.1f}x (limit {STUDIES[about][0]})"
-        print(f"ohr run, {' and '.join(RUNS)}, {about}: {used:.2f} s CPU, {ratio}, {peak:.0f} MB (limit 300)")
+def print_runs(domains: list[str], folder: str) -> None:
+    """Print each run beside the plain side, which runs again after it."""
+    for about, (used, peak) in runs(domains, folder):
+        plain = sum(sum(measure("plain", base, domains, folder)["seconds"].values()) for base in RUNS)
+        ratio = f"{plain / used:.1f}x of plain's {plain:.2f} s (limit {STUDIES[about][0]})"
+        print(
+            f"ohr run, {' and '.join(RUNS)}, {about}: {used:.2f} s CPU, {ratio}, {peak:.0f} MB (limit 300)", flush=True
+        )
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--side"]:
         run_side(sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:])
     else:
+        sys.path.append(str(Path(__file__).parents[1]))
+        from speed.bytecode import require_bytecode
+
+        require_bytecode()
         chosen = sys.argv[1] if len(sys.argv) > 1 else "gt"
         names = sys.argv[2:] or sorted(path.name for path in (ROOT / "retrieval_base" / chosen).iterdir())
         with TemporaryDirectory() as folder:
             measure("fill", chosen, names, folder)
             sides = {"plain": 1, "cold": 3, "warm": 5}
-            found = {side: measure(side, chosen, names, folder, times) for side, times in sides.items()}
-            report(found)
-            others = [measure("plain", base, names, folder) for base in RUNS if base != chosen]
-        peers = [result["seconds"] for result in ([found["plain"]] if chosen in RUNS else []) + others]
+            report({side: measure(side, chosen, names, folder, times) for side, times in sides.items()})
         with TemporaryDirectory() as folder:
-            print_runs(runs(names, folder), sum(sum(peer.values()) for peer in peers))
+            print_runs(names, folder)

@@ -11,8 +11,10 @@ import argparse
 import random
 import resource
 import statistics
+import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -92,4 +94,8 @@ def main():
 
 
 if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[1]))
+    from speed.bytecode import require_bytecode
+
+    require_bytecode()
     main()

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from time import perf_counter
 
 from ohr.sandbox import isolation, run_programs
@@ -87,5 +88,9 @@ def main(count: int, workers: int) -> None:
 
 
 if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).parents[1]))
+    from speed.bytecode import require_bytecode
+
+    require_bytecode()
     given = [int(word) for word in sys.argv[1:]]
     main(given[0] if given else 1200, given[1] if len(given) > 1 else 2)
