@@ -3,9 +3,9 @@
     OHRBENCH_DATA=DIR python -m speed.lower_bound
 
 The parts are those of `ohr run pipelines/ohrbench-retrieval.yaml` on gt and MinerU. Each is done once, on the same
-texts, in the shortest way: files are parsed once, each different page is cut into words once, nothing is checked, hashed
-or found again. The core (chunks, index, search and score) is that of `speed/ohrbench_retrieval.py`, a process each. The
-sums are bounds for a run in Python with these libraries, from an empty store and with another top_k; the runs
+texts, in the shortest way: files are parsed once, each different page is cut into words once, nothing is checked,
+hashed or found again. The core (chunks, index, search and score) is that of `speed/ohrbench_retrieval.py`, a process
+each. The sums are bounds for a run in Python with these libraries, from an empty store and with another top_k; the runs
 themselves are beside them.
 """
 
