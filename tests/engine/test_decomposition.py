@@ -9,13 +9,14 @@ import pytest
 from ohr.contracts import Chunk
 from ohr.errors import SpecError
 from ohr.graph.cells import swaps
+from ohr.graph.compile import compile_graph
 from ohr.metrics.lcs import lcs_of_passages
 from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
 from ohr.steps.retrieval.swapped_texts import reworded
 from ohr.text.alignment import Alignment
 
-from .conftest import continued, rows, values, warnings
+from .conftest import continued, rows, values, warnings, without_times
 
 MINI = """\
 benchmark: {kind: mini, domains: [law, manual], languages: [en], max_pages: 2}
@@ -102,6 +103,26 @@ def test_a_hit_has_the_text_of_the_same_place_in_the_other_base(pages, hit, text
 def test_a_hit_of_equal_pages_does_not_change(text):
     pages = aligned(("One two. Three.", "One two. Three."))
     assert reworded(chunk(text, 0, 8), pages) == chunk(text, 0, 8)
+
+
+# --- many questions ----------------------------------------------------------------------------------------
+
+
+def test_inputs_of_swaps_grow_with_the_documents_however_many_questions_are_asked(home, monkeypatch):
+    monkeypatch.setattr("ohr.graph.indexes._BATCH", 2)
+
+    def inputs(documents):
+        steps = compile_graph(home.keys(TINY.replace("size: 6}", f"size: {documents}}}\nindex_scope: corpus"))).steps
+        return sum(len(step.inputs) for step in {id(step): step for step in steps.values()}.values())
+
+    assert inputs(160) / inputs(40) < 1.2 * 160 / 40
+
+
+def test_batches_that_share_a_step_are_swapped_as_each_by_itself(home, tiny, monkeypatch):
+    monkeypatch.setattr("ohr.graph.indexes._BATCH", 1)
+    monkeypatch.setattr("ohr.graph.graph._STEPS", 2)
+    shared = home.run(TINY.replace("[{kind: bm25}]", "[{kind: bm25}, {kind: eye}]"))
+    assert sorted(without_times(shared, "swap_scores")) == sorted(without_times(tiny, "swap_scores"))
 
 
 # --- the cells ---------------------------------------------------------------------------------------------
