@@ -182,7 +182,7 @@ class Keys:
         """Key of the ranked hits of some questions in one index.
 
         Args:
-            texts: keys of the chunks' texts, where the index was made without them.
+            texts: hash of the keys of the documents' texts, where the index was made without them.
         """
         asked = [[q.id, q.text, q.document, q.pages, *filter(None, (q.relevant, q.hidden))] for q in questions]
         return key("hits", index_key, list(texts), top_k, asked)

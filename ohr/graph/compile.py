@@ -215,7 +215,8 @@ class _Compiler:
         base, chunker, retriever = search
         source = add_source(self.graph, self.keys, scope, (base, chunker, retriever.stage), documents)
         batches, index, top_k = tuple(scope.batches()), source.searched.index, retriever.stage.top_k
-        outputs = tuple(self.keys.hits(index, source.apart, top_k, self.asked(places)) for places in batches)
+        apart = [key("documents", source.apart)] if source.apart else []
+        outputs = tuple(self.keys.hits(index, apart, top_k, self.asked(places)) for places in batches)
         work = Retrieve(retriever.name, source.searched, batches)
         first = self.indexes.setdefault(index, outputs[0])
         after = (first,) if first != outputs[0] else ()
