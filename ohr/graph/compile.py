@@ -204,11 +204,11 @@ class _Compiler:
         """Yield batches with their hits as another knowledge base has them; adds the steps that read its documents."""
         mine, theirs = (tuple(self.made[base.name][name] for name in names) for base in (searched, read))
         both = key("documents", mine, theirs)
-        for some in shared_out(batches):
-            hits = tuple(str(batch.hits) for batch in some)
+        for shared in shared_out(batches):
+            hits = tuple(str(batch.hits) for batch in shared)
             outputs = tuple(self.keys.swapped(each, both) for each in hits)
             self.graph.add(Step(SwapHits(label, hits, names), outputs, (*hits, *mine, *theirs)))
-            yield from (replace(batch, hits=output) for batch, output in zip(some, outputs, strict=True))
+            yield from (replace(batch, hits=output) for batch, output in zip(shared, outputs, strict=True))
 
     def hits(self, search: Search, scope: Scope, documents: dict[str, str]) -> dict[tuple[int, ...], str]:
         """Add the steps that index and search one scope; returns the hits' keys by batch."""

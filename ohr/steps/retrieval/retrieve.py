@@ -55,9 +55,9 @@ class Retrieve(Work):
         """Search for the batches that are missing; a question on which the retriever raises fails alone."""
         report = Report()
         made = Indexed.of(self.scope, ready.inputs, context.store, report, whole=ready.whole)
-        wanted = missing(ready.outputs, ready, context.store)
-        held = _held(made, [context.inputs.questions[place] for batch in self.batches for place in batch if wanted])
-        for output in wanted:
+        left = missing(ready.outputs, ready, context.store)
+        held = _held(made, [context.inputs.questions[place] for batch in self.batches for place in batch if left])
+        for output in left:
             context.watch.restart()
             batch = self.batches[ready.outputs.index(output)]
             asked = [context.inputs.questions[place] for place in batch]
