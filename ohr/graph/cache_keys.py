@@ -180,20 +180,19 @@ class Keys:
         """Key of the ranked hits of some questions in one index.
 
         Args:
-            texts: keys of the chunks' texts, where the index was made without them.
+            texts: hash of the keys of the documents' texts, where the index was made without them.
         """
         asked = [[q.id, q.text, q.document, q.pages, *filter(None, (q.relevant, q.hidden))] for q in questions]
         return key("hits", index_key, list(texts), top_k, asked)
 
-    def swapped(self, hits: str, searched: Sequence[str], read: Sequence[str]) -> str:
+    def swapped(self, hits: str, documents: str) -> str:
         """Key of hits with the text of another knowledge base.
 
         Args:
             hits: key of the hits.
-            searched: keys of the documents that were searched.
-            read: keys of the documents that are read in their place.
+            documents: hash of the keys of the documents that are searched, and of those that are read in their place.
         """
-        return key("swapped", _SWAP_VERSION, hits, list(searched), list(read))
+        return key("swapped", _SWAP_VERSION, hits, documents)
 
     def agent(self, agent: Agent) -> list[Any]:
         """Identify an agent with its models and retrievers."""

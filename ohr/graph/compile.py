@@ -22,7 +22,7 @@ from ohr.graph.cells import (
     system_work,
 )
 from ohr.graph.episodes import add_episodes, add_given, add_replies
-from ohr.graph.graph import BasePart, Batch, CellPart, Graph
+from ohr.graph.graph import BasePart, Batch, CellPart, Graph, shared_out
 from ohr.graph.indexes import Scope, add_source, scopes
 from ohr.keys import key
 from ohr.metrics.rankings import SHOWN_METRICS
@@ -181,30 +181,42 @@ class _Compiler:
     def swap(self, cell: Cell, noisy: Search, clean: Search) -> list[Batch]:
         """Add the steps that read the hits of one search in the other's knowledge base; returns these hits."""
         assert cell.swap is not None
-        searched, read = (noisy, clean) if cell.swap.noisy == "index" else (clean, noisy)
+        searched, reading = (noisy, clean) if cell.swap.noisy == "index" else (clean, noisy)
         documents = {scope.name: scope.names for scope in self.scopes}
         label = f"{noisy[2].name} on {noisy[0].name} ({cell.swap.noisy} only)"
+        held: dict[str, list[Batch]] = defaultdict(list)
+        for batch in self.found[search_place(searched)]:
+            held[batch.scope].append(batch)
         return [
-            self.read_elsewhere(batch, label, documents[batch.scope], searched[0], read[0])
-            for batch in self.found[search_place(searched)]
+            read
+            for scope, batches in held.items()
+            for read in self.read_elsewhere(batches, label, documents[scope], searched[0], reading[0])
         ]
 
     def read_elsewhere(
-        self, batch: Batch, label: str, names: tuple[str, ...], searched: KnowledgeBase, read: KnowledgeBase
-    ) -> Batch:
-        """Add the step that reads hits in documents of another knowledge base; returns the batch with these hits."""
-        assert batch.hits is not None
-        mine, theirs = ([self.made[base.name][name] for name in names] for base in (searched, read))
-        output = self.keys.swapped(batch.hits, mine, theirs)
-        self.graph.add(Step(SwapHits(label, batch.hits, names), (output,), (batch.hits, *mine, *theirs)))
-        return replace(batch, hits=output)
+        self,
+        batches: Sequence[Batch],
+        label: str,
+        names: tuple[str, ...],
+        searched: KnowledgeBase,
+        read: KnowledgeBase,
+    ) -> Iterator[Batch]:
+        """Yield batches with their hits as another knowledge base has them; adds the steps that read its documents."""
+        mine, theirs = (tuple(self.made[base.name][name] for name in names) for base in (searched, read))
+        both = key("documents", mine, theirs)
+        for shared in shared_out(batches):
+            hits = tuple(str(batch.hits) for batch in shared)
+            outputs = tuple(self.keys.swapped(each, both) for each in hits)
+            self.graph.add(Step(SwapHits(label, hits, names), outputs, (*hits, *mine, *theirs)))
+            yield from (replace(batch, hits=output) for batch, output in zip(shared, outputs, strict=True))
 
     def hits(self, search: Search, scope: Scope, documents: dict[str, str]) -> dict[tuple[int, ...], str]:
         """Add the steps that index and search one scope; returns the hits' keys by batch."""
         base, chunker, retriever = search
         source = add_source(self.graph, self.keys, scope, (base, chunker, retriever.stage), documents)
         batches, index, top_k = tuple(scope.batches()), source.searched.index, retriever.stage.top_k
-        outputs = tuple(self.keys.hits(index, source.apart, top_k, self.asked(places)) for places in batches)
+        apart = [key("documents", source.apart)] if source.apart else []
+        outputs = tuple(self.keys.hits(index, apart, top_k, self.asked(places)) for places in batches)
         work = Retrieve(retriever.name, source.searched, batches)
         first = self.indexes.setdefault(index, outputs[0])
         after = (first,) if first != outputs[0] else ()
@@ -244,10 +256,7 @@ class _Compiler:
         base, _, system = work
         searched, read = (base, clean) if cell.swap.noisy == "index" else (clean, base)
         label, names = f"{system.name} on {base.name} ({cell.swap.noisy} only)", tuple(self.made[base.name])
-        batches = [
-            self.read_elsewhere(batch, label, names, searched, read)
-            for batch in self.replied[searched.name, system.name]
-        ]
+        batches = list(self.read_elsewhere(self.replied[searched.name, system.name], label, names, searched, read))
         if cell.stage != "retrieval":
             batches = add_given(self.graph, self.keys, (clean, None, system), self.made[clean.name], batches)
         self.cell(cell, batches)

@@ -3,14 +3,14 @@
 Agents take them in batches, whatever their scope; a system ingests the documents and is asked once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ohr.contracts import QueryRetriever
 from ohr.graph.cache_keys import Keys, again
 from ohr.graph.cells import AgentWork, SystemWork
-from ohr.graph.graph import Batch, Graph
+from ohr.graph.graph import Batch, Graph, shared_out
 from ohr.graph.indexes import Scope, add_images, add_source
 from ohr.keys import key
 from ohr.steps.agents.run_agent import RunAgent, Shelf
@@ -141,26 +141,35 @@ def add_replies(graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[s
     Returns:
         the questions, with the keys of their replies, and of the places of their contexts.
     """
-    (base, _, system), inputs = work, keys.inputs
+    system, inputs = work[2], keys.inputs
     run, texts = _system(keys, work, documents)
     asked = [run.ingested, keys.identity(system.stage, "first_page")]
     replies = {place: key("system reply", asked, inputs.questions[place].text) for place in inputs.asked}
     first = {name: place for place, name in reversed(replies.items())}  # equal words are asked once
     _add(graph, run, {name: first[name] for name in dict.fromkeys(replies.values())}, keys, texts)
-    batches, searched = [], tuple(documents.values())
-    for batch in Scope("", (), inputs.asked).batches():
-        ids = tuple(inputs.questions[place].id for place in batch)
-        given = {question: replies[place] for question, place in zip(ids, batch, strict=True)}
-        unique = tuple(dict.fromkeys(given.values()))
-        places = tuple(unique.index(given[question]) for question in ids)
-        located = key(
-            "located", LOCATE_VERSION, system.stage.top_k, system.stage.first_page, *map(list, (unique, searched, ids))
-        )
-        images = keys.images(base) if base.orders else None
-        step = LocateContexts(system.stage, system.name, base.name, batch, places, images)
-        graph.add(Step(step, (located,), (*unique, *searched)))
-        batches.append(Batch(batch, hits=located, episodes=given))
-    return batches
+    batches = [
+        Batch(batch, episodes={inputs.questions[place].id: replies[place] for place in batch})
+        for batch in Scope("", (), inputs.asked).batches()
+    ]
+    return [each for some in shared_out(batches) for each in _located(graph, keys, work, documents, some)]
+
+
+def _located(
+    graph: Graph, keys: Keys, work: SystemWork, documents: Mapping[str, str], batches: Sequence[Batch]
+) -> Iterator[Batch]:
+    """Yield batches with the places of a system's contexts; adds the step that locates them."""
+    (base, _, system), searched = work, tuple(documents.values())
+    places: dict[str, int] = {}
+    replies = tuple(
+        tuple(places.setdefault(name, len(places)) for name in batch.episodes.values()) for batch in batches
+    )
+    made = LOCATE_VERSION, system.stage.top_k, system.stage.first_page, key("documents", searched)
+    located = tuple(key("located", *made, list(batch.episodes.items())) for batch in batches)
+    images = keys.images(base) if base.orders else None
+    asked = tuple(batch.questions for batch in batches)
+    step = LocateContexts(system.stage, system.name, base.name, asked, replies, images)
+    graph.add(Step(step, located, (*places, *searched)))
+    yield from (replace(batch, hits=name) for batch, name in zip(batches, located, strict=True))
 
 
 def add_given(

@@ -72,6 +72,19 @@ class Batch:
         return work if isinstance(work, PreparePrompts) else None
 
 
+_STEPS = 16
+"""Enough for the workers of a machine. Up to 8,192 questions each batch of 512 has a step of its own."""
+
+
+def shared_out(batches: Sequence[Batch]) -> Iterator[Sequence[Batch]]:
+    """Share batches out to steps that all read every document: few steps, however many questions there are.
+
+    With a step for each batch, inputs would grow with the number of documents times that of questions.
+    """
+    size = -(-len(batches) // _STEPS)
+    return (batches[start : start + size] for start in range(0, len(batches), size or 1))
+
+
 @dataclass(frozen=True, slots=True)
 class CellPart:
     """A cell and its batches of questions."""

@@ -109,7 +109,7 @@ class Store(Protocol):
         ...
 
     def entries(self) -> Iterator[Entry]:
-        """List all parts."""
+        """List all parts; those that were listed may be removed meanwhile."""
         ...
 
     def remove(self, entries: Sequence[Entry]) -> None:
@@ -161,19 +161,24 @@ def prune(store: Store, before: float, dry_run: bool = False) -> Pruned:
         StoreError: the store cannot be read or written.
     """
     old: list[Entry] = []
+    parts = size = claimed = 0
     pinned: Counter[str] = Counter()
-    claimed = 0
     for entry in store.entries():
         # an unfinished file that is young may be in the hands of a living process
         if entry.used >= (min(before, time() - DAY) if entry.kind == "leftover" else before):
             continue
         if entry.runs:
             pinned.update(entry.runs)
-        elif entry.claimed:
+            continue
+        if entry.claimed:
             claimed += 1
-        else:
+            continue
+        parts, size = parts + 1, size + entry.bytes
+        if not dry_run:
             old.append(entry)
-    if not dry_run:
-        for first in range(0, len(old), _AT_ONCE):
-            store.remove(old[first : first + _AT_ONCE])
-    return Pruned(len(old), sum(entry.bytes for entry in old), dict(pinned), claimed)
+        if len(old) == _AT_ONCE:  # so that a store of millions is not held in memory
+            store.remove(old)
+            old = []
+    if old:
+        store.remove(old)
+    return Pruned(parts, size, dict(pinned), claimed)

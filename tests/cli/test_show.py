@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 from ohr.cli.app import app
 from ohr.results.tables.read_table import read_rows
+from ohr.results.tables.row_lookup import Lookup
+from speed.made_up_run import large
 
 SPEC = """\
 name: study
@@ -95,6 +97,21 @@ def test_a_question_of_a_run_without_answers_shows_what_was_found(ran):
     assert any(line.startswith(f"{place}, evidence: ") for line in lines)
     found = json.loads(ohr("show", ran, "--question", name, "--json").stdout)["rankings"]
     assert [hit["rank"] for hit in found[0]["hits"]] == list(range(1, len(found[0]["hits"]) + 1))
+
+
+def test_of_the_questions_that_lost_most_alone_texts_and_hits_are_read(tmp_path, monkeypatch):
+    read, rows_at = [], Lookup._rows_at
+
+    def counted(lookup, places):
+        read.append(len(places))
+        return rows_at(lookup, places)
+
+    monkeypatch.setattr(Lookup, "_rows_at", counted)
+    folder = large(400, levels=1, words=30, retrievers=1, generators=0).write(tmp_path)
+    shown = json.loads(ohr("show", folder, "--questions", "--worst", 2, "--json").stdout)
+    assert [row["lost"] for row in shown] == sorted((row["lost"] for row in shown), reverse=True)
+    assert len(shown) == 2
+    assert sum(read) <= 2 * (1 + 8 + 4)  # a question, four pages of its document twice, and two hits twice
 
 
 def test_a_metric_that_is_not_there_is_named(ran):

@@ -1,5 +1,6 @@
 """The loss to noise is split by stage: texts are swapped between knowledge bases, scored, and compared."""
 
+import json
 from collections import defaultdict
 from math import isclose
 
@@ -9,13 +10,15 @@ import pytest
 from ohr.contracts import Chunk
 from ohr.errors import SpecError
 from ohr.graph.cells import swaps
+from ohr.graph.compile import compile_graph
+from ohr.keys import key
 from ohr.metrics.lcs import lcs_of_passages
 from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
 from ohr.steps.retrieval.swapped_texts import reworded
 from ohr.text.alignment import Alignment
 
-from .conftest import continued, rows, values, warnings
+from .conftest import continued, rows, values, warnings, without_times
 
 MINI = """\
 benchmark: {kind: mini, domains: [law, manual], languages: [en], max_pages: 2}
@@ -102,6 +105,38 @@ def test_a_hit_has_the_text_of_the_same_place_in_the_other_base(pages, hit, text
 def test_a_hit_of_equal_pages_does_not_change(text):
     pages = aligned(("One two. Three.", "One two. Three."))
     assert reworded(chunk(text, 0, 8), pages) == chunk(text, 0, 8)
+
+
+# --- many questions ----------------------------------------------------------------------------------------
+
+
+def test_inputs_and_hashes_grow_with_the_documents_however_many_questions_are_asked(home, monkeypatch):
+    monkeypatch.setattr("ohr.graph.indexes._BATCH", 2)
+    hashed = 0
+
+    def counted(*parts):
+        nonlocal hashed
+        hashed += len(json.dumps(parts))
+        return key(*parts)
+
+    monkeypatch.setattr("ohr.graph.cache_keys.key", counted)
+
+    def work(documents):
+        nonlocal hashed
+        hashed = 0
+        text = TINY.replace("[{kind: bm25}]", "[{kind: bm25}, {kind: eye}]") + "index_scope: corpus\n"
+        steps = compile_graph(home.keys(text.replace("size: 6", f"size: {documents}"))).steps
+        inputs = {step.key: len(step.inputs) for step in steps.values()}
+        return np.array([hashed, sum(inputs.values())])
+
+    assert (work(160) / work(40) < 1.2 * 160 / 40).all()
+
+
+def test_batches_that_share_a_step_are_swapped_as_each_by_itself(home, tiny, monkeypatch):
+    monkeypatch.setattr("ohr.graph.indexes._BATCH", 1)
+    monkeypatch.setattr("ohr.graph.graph._STEPS", 2)
+    shared = home.run(TINY.replace("[{kind: bm25}]", "[{kind: bm25}, {kind: eye}]"))
+    assert sorted(without_times(shared, "swap_scores")) == sorted(without_times(tiny, "swap_scores"))
 
 
 # --- the cells ---------------------------------------------------------------------------------------------

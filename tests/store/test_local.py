@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from statistics import median
 from threading import Thread
@@ -137,6 +138,22 @@ def test_pruning_makes_the_file_smaller(store):
     before = store.size()
     prune(store, 1e11)
     assert store.size() < before / 5
+
+
+def test_pruning_holds_few_parts_at_once_however_many_there_are(store, monkeypatch):
+    monkeypatch.setattr("ohr.store.interface._AT_ONCE", 100)
+
+    def most_bytes(count):
+        store.put_many({f"key{n:05}": n for n in range(count)})
+        tracemalloc.start()
+        assert prune(store, 1e11).parts == count
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert not store.has("key00000")
+        return most
+
+    most_bytes(600)
+    assert most_bytes(6_000) < 2 * most_bytes(1_200)
 
 
 def test_pruning_removes_old_leftovers_and_keeps_what_may_be_in_use(root, store):

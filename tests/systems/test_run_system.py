@@ -7,10 +7,11 @@ import pypdfium2
 import pytest
 
 from ohr.errors import SpecError
+from ohr.graph.compile import compile_graph
 from ohr.results.run import Run
 from ohr.runner.plan import plan
 from ohr.spec.read import read_spec
-from tests.engine.conftest import Home, continued, rows, values
+from tests.engine.conftest import Home, continued, rows, values, without_times
 
 RAG = """
 import json, pathlib, re, threading, time
@@ -104,6 +105,25 @@ def finished(tmp_path_factory):
 def after(home, finished):
     """A home in which that run was made."""
     return continued(home, finished)
+
+
+def test_inputs_of_steps_grow_with_the_documents_however_many_questions_are_asked(home, monkeypatch):
+    monkeypatch.setattr("ohr.graph.indexes._BATCH", 2)
+
+    def inputs(documents):
+        spec = home.spec().replace("{kind: tiny}", f"{{kind: tiny, size: {documents}}}") + "decompose: true\n"
+        steps = compile_graph(home.keys(spec)).steps
+        return sum({step.key: len(step.inputs) for step in steps.values()}.values())
+
+    assert inputs(160) / inputs(40) < 1.2 * 160 / 40
+
+
+def test_batches_that_share_a_step_are_located_as_each_by_itself(home, finished, monkeypatch):
+    monkeypatch.setattr("ohr.graph.indexes._BATCH", 1)
+    monkeypatch.setattr("ohr.graph.graph._STEPS", 2)
+    shared = home.run(home.spec())
+    assert sorted(without_times(shared, "hits")) == sorted(without_times(finished, "hits"))
+    assert sorted(without_times(shared)) == sorted(without_times(finished))
 
 
 WAYS = ("texts", "foreign", "text", "number", "odd", "pages")

@@ -96,7 +96,7 @@ def show_questions(run: Run, wanted: Wanted, as_json: bool) -> None:
         ("lost most", [place for place in order if lost[place] > NOTHING][: wanted.worst]),
         ("gained most", [place for place in order[::-1] if lost[place] < -NOTHING][: wanted.best]),
     ]
-    details = Details(listed)
+    details = Details(listed, only=[place for _, places in ends for place in places])
     found = [
         {**row, "list": title, "pipeline": listed.pipelines[pipeline].label, "condition": listed.conditions[condition]}
         | _evidence(details.read([row["place"]]), listed.conditions[condition])

@@ -55,13 +55,15 @@ class Retrieve(Work):
         """Search for the batches that are missing; a question on which the retriever raises fails alone."""
         report = Report()
         made = Indexed.of(self.scope, ready.inputs, context.store, report, whole=ready.whole)
-        for output in missing(ready.outputs, ready, context.store):
+        left = missing(ready.outputs, ready, context.store)
+        held = _held(made, [context.inputs.questions[place] for batch in self.batches for place in batch if left])
+        for output in left:
             context.watch.restart()
             batch = self.batches[ready.outputs.index(output)]
             asked = [context.inputs.questions[place] for place in batch]
             asked = [q for q in asked if not any((q.document, page) in made.lost for page in q.pages)]
             top_k = self.scope.retriever.top_k
-            found, failed = made.search(self.scope.retriever, asked, top_k + _most_hidden(made, asked))
+            found, failed = made.search(self.scope.retriever, asked, top_k + _most_hidden(held, asked))
             report.calls["searches"] += len(asked)
             chunks = made.passages.at({hit.place for ranked in found.values() for hit in ranked})
             hits = {
@@ -86,13 +88,16 @@ class Retrieve(Work):
         return [f"top_k is {wanted}, more than the number of chunks ({size})"]
 
 
-def _most_hidden(index: Indexed, asked: Sequence[Question]) -> int:
-    """Count the chunks that a question must not see: those of the question with most of them."""
+def _held(index: Indexed, asked: Sequence[Question]) -> Counter[PageId]:
+    """Count the chunks of each page that a question must not see: once for all, as a large index is read for it."""
     hidden = {page for question in asked for page in question.hidden}
-    if not hidden:
-        return 0
-    held = Counter(page for chunk in index.passages.chunks for page in _pages(chunk) if page in hidden)
-    return max(sum(held[page] for page in question.hidden) for question in asked)
+    chunks = index.passages.chunks if hidden else ()
+    return Counter(page for chunk in chunks for page in _pages(chunk) if page in hidden)
+
+
+def _most_hidden(held: Mapping[PageId, int], asked: Sequence[Question]) -> int:
+    """Return how many chunks a question must not see: those of the question with most of them."""
+    return max((sum(held[page] for page in question.hidden) for question in asked), default=0)
 
 
 def _seen(question: Question, hits: list[Found]) -> list[Found]:

@@ -6,26 +6,28 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ohr.contracts import Chunk, Span
+from ohr.errors import StoreError
+from ohr.messages.blame import fault_of
 from ohr.steps.documents.make_document import read_pages
-from ohr.steps.retrieval.retrieve import as_value, read_hits
+from ohr.steps.retrieval.retrieve import Found, as_value, read_hits
 from ohr.store import Store
 from ohr.text.alignment import Alignment
-from ohr.work.step import Context, Ready, Report, Work
+from ohr.work.step import Context, Ready, Report, Work, missing
 
 _NO_TEXT = Alignment("", "")
 
 
 @dataclass(frozen=True, slots=True)
 class SwapHits(Work):
-    """Replace the text of hits by that of another knowledge base. Writes the hits of a batch as `Retrieve` does.
+    """Replace the text of hits by that of another knowledge base. Writes the hits of each batch as `Retrieve` does.
 
     A hit goes over by its document, its page and its span of the page, aligned word by word; a page that the other
-    base lacks is empty. Order and scores stay. The inputs are the hits, the documents of the base that was searched,
-    and those of the base that is read.
+    base lacks is empty. Order and scores stay. The inputs are the hits of each batch, then the documents of the base
+    that was searched, and those of the base that is read.
 
     Args:
         name: of the cell, for messages.
-        hits: key of the hits as it is without failures.
+        hits: keys of the hits of each batch as they are without failures.
         documents: names of the documents.
     """
 
@@ -34,18 +36,41 @@ class SwapHits(Work):
     role: ClassVar[str] = "swap"
     named: ClassVar[str] = "{0.name}"
     name: str
-    hits: str
+    hits: tuple[str, ...]
     documents: tuple[str, ...]
 
+    def label(self, place: int) -> str:
+        """Name a batch of questions."""
+        return self.item if len(self.hits) == 1 else f"{self.item}, batch {place + 1}"
+
     def run(self, ready: Ready, context: Context) -> Report:
-        """Swap the texts, a document at a time; a question whose search failed has no hits here either."""
-        hits, _ = read_hits(context.store, ready.inputs[0], self.hits)
+        """Swap the texts of the batches that are missing; one that cannot be done fails alone."""
+        report, size = Report(), len(self.hits)
+        bases = tuple(self._documents(ready.inputs[size:]))
+        for output in missing(ready.outputs, ready, context.store):
+            place = ready.outputs.index(output)
+            hits, _ = read_hits(context.store, ready.inputs[place], self.hits[place])
+            try:
+                swapped = self._swapped(hits, bases, context)
+            except StoreError:
+                raise
+            except Exception as error:
+                report.errors[output] = fault_of(error)
+                continue
+            context.store.put(output, as_value(swapped))
+            report.calls["swapped texts"] += sum(map(len, swapped.values()))
+        return report
+
+    def _swapped(
+        self, hits: Mapping[str, Sequence[Found]], bases: Sequence[Mapping[str, str | None]], context: Context
+    ) -> dict[str, list[Found]]:
+        """Swap the texts of some hits, a document at a time; a question whose search failed has none here either."""
         swapped = {question: list(found) for question, found in hits.items()}
         places: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for question, found in hits.items():
             for rank, hit in enumerate(found):
                 places[hit.chunk.document].append((question, rank))
-        searched, read = tuple(self._documents(ready.inputs[1:]))
+        searched, read = bases
         for document, held in places.items():
             if document not in searched:  # a context of a system that is on no page stays as it is
                 continue
@@ -55,10 +80,7 @@ class SwapHits(Work):
             for question, rank in held:
                 hit = swapped[question][rank]
                 swapped[question][rank] = replace(hit, chunk=reworded(hit.chunk, aligned))
-        context.store.put(ready.outputs[0], as_value(swapped))
-        report = Report()
-        report.calls["swapped texts"] += sum(map(len, places.values()))
-        return report
+        return swapped
 
     def _documents(self, keys: Sequence[str | None]) -> Iterator[Mapping[str, str | None]]:
         """Sort the keys of documents by name: of the base that was searched, then of the one that is read."""

@@ -17,7 +17,7 @@ from ohr.steps.retrieval.retrieve import Found, as_value
 from ohr.steps.systems.given_documents import file_stems, page_files
 from ohr.text.locate import PageLocator
 from ohr.work.plugin_checks import storable
-from ohr.work.step import Context, Ready, Report, Work
+from ohr.work.step import Context, Ready, Report, Work, missing
 
 LOCATE_VERSION = 1
 """Raised when a context is located differently."""
@@ -31,14 +31,14 @@ NOWHERE = ""
 
 @dataclass(frozen=True, slots=True)
 class LocateContexts(Work):
-    """Locate the contexts of some replies. Writes them as hits, with the places of questions `without` contexts.
+    """Locate the contexts of replies. Writes those of each batch as hits, with the questions `without` contexts.
 
     Its inputs: the replies, then the documents of the knowledge base in their order.
 
     Args:
         condition: name of the knowledge base, for messages.
-        questions: places in `Inputs.questions`.
-        replies: for each of them, the place of its reply in the inputs.
+        batches: for each output, the places of its questions in `Inputs.questions`.
+        replies: for each of these, the place of its reply in the inputs.
         images: says in which order the pages were handed over, where a treatment has changed it.
     """
 
@@ -49,8 +49,8 @@ class LocateContexts(Work):
     system: System
     name: str
     condition: str
-    questions: tuple[int, ...]
-    replies: tuple[int, ...]
+    batches: tuple[tuple[int, ...], ...]
+    replies: tuple[tuple[int, ...], ...]
     images: ImageRecipe | None = None
 
     def _numbers(self, inputs: Inputs) -> dict[str, Sequence[int]]:
@@ -60,28 +60,41 @@ class LocateContexts(Work):
         placed = {name: self.images.placed(document) for name, document in inputs.by_name.items()}
         return {name: [page.number for page in pages] for name, pages in placed.items()}
 
+    def label(self, place: int) -> str:
+        """Name a batch of questions."""
+        return self.item if len(self.batches) == 1 else f"{self.item}, batch {place + 1}"
+
     def run(self, ready: Ready, context: Context) -> Report:
-        """Locate the contexts; a question without a reply has no entry."""
+        """Locate the contexts of the batches that are missing."""
         inputs, store = context.inputs, context.store
         documents = [document.name for document in inputs.documents]
-        first = len(ready.inputs) - len(documents)
-        names = [name for name in ready.inputs[:first] if name is not None]
-        replies = expected(store, names, self.item, "answer")
         places = _Places(documents, self._numbers(inputs), self.system)
-        locating = Locating(places, *_pages(context, documents, ready.inputs[first:]))
+        pages = _pages(context, documents, ready.inputs[len(ready.inputs) - len(documents) :])
+        for output in missing(ready.outputs, ready, store):
+            context.watch.restart()
+            place = ready.outputs.index(output)
+            asked = {
+                number: ready.inputs[at] for number, at in zip(self.batches[place], self.replies[place], strict=True)
+            }
+            store.put(output, self._located(asked, Locating(places, *pages), context))
+        return Report()
+
+    def _located(self, asked: Mapping[int, str | None], locating: "Locating", context: Context) -> dict[str, Any]:
+        """Locate the contexts of some questions, each with the key of its reply; one without a reply has no entry."""
+        names = dict.fromkeys(name for name in asked.values() if name is not None)
+        replies = expected(context.store, list(names), self.item, "answer")
         hits: dict[str, list[Found]] = {}
         # a system that names contexts for others has found nothing for these; where it names none, it says nothing
         names_some = any(reply["contexts"] is not None for reply in replies.values())
         without: list[int] = []
-        for number, place in zip(self.questions, self.replies, strict=True):
-            question, reply = inputs.questions[number].id, replies.get(ready.inputs[place] or "")
+        for number, name in asked.items():
+            question, reply = context.inputs.questions[number].id, replies.get(name or "")
             if reply is not None and reply["contexts"] is None and not names_some:
                 without.append(number)
             elif reply is not None:
                 hits[question] = list(locating.found((reply["contexts"] or ())[: self.system.top_k]))
         warnings = [*locating.warnings(), *_left_out(replies, self.system.top_k)]
-        store.put(ready.outputs[0], {**as_value(hits, warnings), "without": without})
-        return Report()
+        return {**as_value(hits, warnings), "without": without}
 
 
 def _left_out(replies: Mapping[str, Mapping[str, Any]], top_k: int) -> Iterator[str]:

@@ -13,6 +13,8 @@ from ohr.results.run import Run
 from ohr.results.tables.read_table import read_rows
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.spec.read import read_spec
+from ohr.steps.retrieval import retrieve
+from ohr.steps.retrieval.retrieve import _pages as pages_of
 
 from ..whole_runs import finished, values
 
@@ -154,6 +156,20 @@ def test_a_query_does_not_find_the_document_of_its_own_id(data_set):
     assert [len(documents) for documents in ranked.values()] == [3, 3]
     assert "port/d0" not in ranked["d0"]
     assert ranked["q"][0] == "port/d3"
+
+
+def test_passages_are_gone_through_once_however_many_batches_of_queries_have_a_hidden_document(data_set, monkeypatch):
+    data_set.corpus = [{"_id": f"d{number}", "text": f"the ferry leaves at {number}"} for number in range(50)]
+    data_set.queries = [{"_id": f"d{number}", "text": f"the ferry leaves at {number}"} for number in range(20)]
+    data_set.judgments = "query-id\tcorpus-id\tscore\n" + "".join(f"d{n}\td{n + 1}\t1\n" for n in range(20))
+    monkeypatch.setattr("ohr.graph.indexes._BATCH", 1)
+    seen = []
+    monkeypatch.setattr(retrieve, "_pages", lambda chunk: seen.append(chunk) or pages_of(chunk))
+    folder = data_set.write().parent
+    (folder / "spec.yaml").write_text(SPEC.replace("TOP", "3"))
+    hits = read_rows(finished(folder / "spec.yaml", folder) / "hits.parquet")
+    assert not any(row["document"].endswith(f"/{row['question_id']}") for row in hits)
+    assert len(seen) <= 50 + 20 * 4  # each passage once, and what each query finds
 
 
 def test_what_cannot_be_scored_as_it_is_asked_is_a_warning():
