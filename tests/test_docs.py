@@ -77,6 +77,7 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 OHR = get_command(app)
 
 
+@cache
 def below(command: Any) -> dict[str, Any]:
     """Return the commands below one, each with its options, by name."""
     return {

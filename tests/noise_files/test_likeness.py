@@ -39,7 +39,7 @@ def held_against(noisy, *kinds, clean=CLEAN):
 @pytest.mark.parametrize(
     ("kind", "rate", "fields", "others"),
     [
-        ("formatting", 0.3, {}, ("channel",)),
+        pytest.param("formatting", 0.3, {}, ("channel",), marks=CALIBRATES),
         pytest.param("formatting", 0.4, {"rules": {"bold": 1}}, (), marks=CALIBRATES),
         pytest.param("channel", 0.6, {"profile": "rapidocr"}, ("table_format",), marks=CALIBRATES),
         ("table_format", 1, {"to": "html"}, ("drop_pages",)),

@@ -21,7 +21,7 @@ def validate(root: Path, noisy: dict[str, Image]) -> ImageReport:
     return validate_images(clean_folder, noisy_folder, progress=Quiet(), kinds=["salt_and_pepper"], processes=1)
 
 
-@pytest.mark.slow
+@pytest.mark.acceptance
 def test_kind_and_severity_of_our_own_noise_are_recovered(tmp_path: Path) -> None:
     noise = noise_of("salt_and_pepper", 0.55)
     noisy = {
