@@ -153,8 +153,14 @@ def document_facts(path: Path, name: str) -> tuple[set[int], list[Fault]]:
         reading = read_document(path, name)
         return [[page.index for page in reading.pages], [list(fault) for fault in reading.faults]]
 
-    numbers, faults = input_value(path, f"facts {_FACTS} {name}", read)
-    return set(numbers), [Fault(*fault) for fault in faults]
+    def facts(value: Any) -> tuple[set[int], list[Fault]]:
+        numbers, faults = value
+        return set(numbers), [Fault(*fault) for fault in faults]
+
+    try:
+        return facts(input_value(path, f"facts {_FACTS} {name}", read))
+    except (TypeError, ValueError):  # somebody has edited what the store keeps
+        return facts(read())
 
 
 def read_file(path: Path, document: str) -> list[Page]:

@@ -118,3 +118,13 @@ def test_facts_of_a_document_are_those_of_its_file(old, read, store):
         assert document_facts(path, "law/lease") == facts
     assert facts[0] == {0, 2}
     assert [fault.where for fault in facts[1]] == ["gt/law/lease page 3", "gt/law/lease entry 2 (it has text)"]
+
+
+@pytest.mark.parametrize("held", [5, [1], [[0], [["page"]]], {"a": 1}])
+def test_facts_that_somebody_has_edited_are_read_again(old, read, held):
+    path = old.with_name("lease.json")
+    path.write_text('[{"page_idx": 4, "text": "rent"}]')
+    facts = document_facts(path, "law/lease")
+    name = next(name for name in digests._known if "facts" in name)
+    digests._known[name] = (digests._known[name][0], held)
+    assert document_facts(path, "law/lease") == facts == ({4}, [])
