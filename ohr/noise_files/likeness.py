@@ -2,12 +2,13 @@
 
 A noise that ohr has is put on the clean pages at several strengths, and what it changed is compared with what the
 noisy side has changed, by the counts of `page_changes`. The strength is fitted on one half of the documents and judged
-on the other. The pages are the same on both sides, so that a noise which is the right one differs by its draws alone:
-their spread, over seeds and within documents, is the unit of the distance.
+on the other; that of a noise which is matched is then fitted again on all documents. The pages are the same on both
+sides, so that a noise which is the right one differs by its draws alone: their spread, over seeds and within documents,
+is the unit of the distance.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,14 @@ def _likeness(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Likeness:
         if mixtures := [noise for noise in mixed if noise is not None]:
             mixture = simplest(first, _nearest(first, mixtures))
             likeness = min(likeness, _judged(Curve.of(fit, mixture).refined(), test), key=_order)
-    return likeness
+    return _on_all(likeness, twins) if likeness.matched else likeness
+
+
+def _on_all(likeness: Likeness, twins: Sequence[Twin]) -> Likeness:
+    """Fit the strength of a noise that is matched on all documents; the verdict stays."""
+    severity = Curve.near(twins, likeness.noise, likeness.severity).severity()
+    noise = likeness.noise.model_copy(update={likeness.noise.knob: severity.mean})
+    return replace(likeness, severity=severity, noise=noise)
 
 
 def _nearest(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Treatment:

@@ -16,8 +16,14 @@ from ohr.statistics.estimate import Estimate
 
 _SCAN = (0.05, 0.2, 0.4, 0.7, 1.0)
 """Strengths that each variant is tried at; between them its counts are interpolated."""
-SEEDS = (70_001, 70_002)
-"""Seeds of the fit; no one else's noise is likely to be drawn by them."""
+SEEDS = range(70_001, 70_003)
+"""Seeds of the first fit; no one else's noise is likely to be drawn by them."""
+_MORE_SEEDS = range(70_101, 70_117)
+"""Seeds of the last fit, where few seeds leave the strength less certain than _CERTAIN: sixteen add a sixteenth to the
+variance of the noisy side's own draw, and two add half of it."""
+_CERTAIN = 0.01
+_AROUND = 0.15
+"""Strengths on either side of the first fit that the last one looks at, unless its standard error asks for more."""
 
 _NEAR = 0.02
 """Distance of strengths between which interpolation is good enough."""
@@ -31,18 +37,30 @@ class Curve:
     Args:
         strengths: (n,) ascending from 0.
         counts: (n, seeds, documents, features).
+        seeds: by which the noise was drawn.
     """
 
     twins: Sequence[Twin]
     noise: Treatment
     strengths: Floats
     counts: Floats
+    seeds: Sequence[int] = SEEDS
 
     @classmethod
-    def of(cls, twins: Sequence[Twin], noise: Treatment, strengths: Sequence[float] = _SCAN) -> "Curve":
+    def of(
+        cls, twins: Sequence[Twin], noise: Treatment, strengths: Sequence[float] = _SCAN, seeds: Sequence[int] = SEEDS
+    ) -> "Curve":
         """Count what a noise changes at some strengths; at 0 it changes nothing."""
-        counts = np.array([counts_under(twins, noise, strength, SEEDS) for strength in strengths])
-        return cls(twins, noise, np.append(0.0, strengths), np.concatenate([np.zeros_like(counts[:1]), counts]))
+        counts = np.array([counts_under(twins, noise, strength, seeds) for strength in strengths])
+        return cls(twins, noise, np.append(0.0, strengths), np.concatenate([np.zeros_like(counts[:1]), counts]), seeds)
+
+    @classmethod
+    def near(cls, twins: Sequence[Twin], noise: Treatment, first: Estimate) -> "Curve":
+        """Count what a noise changes near the strength of a first fit, which was made on fewer documents."""
+        error = float(np.nan_to_num(first.se))
+        reach = max(_AROUND, 3 * error)
+        strengths = sorted({float(np.clip(first.mean + off, 0.02, 1)) for off in (-reach, 0, reach)})
+        return cls.of(twins, noise, strengths, SEEDS if error <= _CERTAIN else _MORE_SEEDS)
 
     def refined(self) -> "Curve":
         """Return the curve with more strengths where the best one is."""
@@ -55,12 +73,22 @@ class Curve:
                 return curve
             # away from the ends, so that each new strength shortens what is left
             new = float(np.clip(best, low + (high - low) / 4, high - (high - low) / 4))
-            counts = counts_under(curve.twins, curve.noise, new, SEEDS)[None]
+            counts = counts_under(curve.twins, curve.noise, new, curve.seeds)[None]
             curve = replace(
                 curve,
                 strengths=np.insert(known, place, new),
                 counts=np.concatenate([curve.counts[:place], counts, curve.counts[place:]]),
             )
+
+    @cached_property
+    def precision(self) -> Floats | None:
+        """(features, features) inverse covariance of what is compared; too few draws have none."""
+        if len(self.seeds) < len(_MORE_SEEDS):
+            return None
+        drawn = self.counts[len(self.counts) // 2]
+        off = (drawn - drawn.mean(axis=0)).reshape(-1, drawn.shape[-1])
+        covariance = off.T @ off / (len(drawn) - 1)
+        return np.asarray(np.linalg.inv(covariance * (1 + 1 / len(drawn)) + np.diag(LEAST**2)))
 
     @cached_property
     def size(self) -> Floats:
@@ -71,7 +99,7 @@ class Curve:
     def spread(self) -> Floats:
         """(steps, features) squared distance of two draws of the noise, at each of _STEPS."""
         variance = self.counts.var(axis=1, ddof=1).sum(axis=1)
-        return self._along(variance * (1 + 1 / len(SEEDS)) + LEAST**2)
+        return self._along(variance * (1 + 1 / len(self.seeds)) + LEAST**2)
 
     @cached_property
     def along(self) -> Floats:
@@ -116,8 +144,15 @@ class Curve:
         return np.asarray((along[place + 10] - along[place - 10]) / (_STEPS[place + 10] - _STEPS[place - 10]))
 
     def _away(self, seen: Floats, under: Floats) -> Floats:
-        """Return how far the noise is away at each strength; one feature that never fits does not decide."""
-        return np.asarray(np.log1p((seen - under) ** 2 / self.spread).sum(axis=1))
+        """Return how far the noise is away at each strength.
+
+        Features count by what they say beyond the others (generalized least squares) where there are draws enough. With
+        fewer, each counts by itself, and one that never fits does not decide.
+        """
+        off = seen - under
+        if self.precision is None:
+            return np.asarray(np.log1p(off**2 / self.spread).sum(axis=1))
+        return np.asarray(((off @ self.precision) * off).sum(axis=1))
 
     def _along(self, values: Floats) -> Floats:
         """Interpolate (n, features) values at _STEPS."""
