@@ -1,6 +1,6 @@
 """Rows of a table by one of its columns: found once, read when they are asked for."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,8 +48,12 @@ class Lookup:
 
         self._path, self._by, self._columns = path, by, list(columns)
         with reading(path):
-            refuse_absent(path, parquet.read_schema(path).names, [by, *columns, *(["kb"] if bases is not None else [])])
-            self._file = parquet.ParquetFile(path)
+            about = parquet.read_metadata(path)
+            wanted = [by, *columns, *(["kb"] if bases is not None else [])]
+            refuse_absent(path, about.schema.to_arrow_schema().names, wanted)
+            # hits repeat the texts of chunks; what lists hold has other names
+            plain_columns = [name for name in about.schema.names if name in columns]
+            self._file = parquet.ParquetFile(path, metadata=about, read_dictionary=plain_columns)
             self._hold = only is not None or path.stat().st_size <= _HELD
         self._order, self._ranges = self._find(bases, only)
 
@@ -63,8 +67,11 @@ class Lookup:
         ranges = [self._ranges[value] for value in values if value in self._ranges]
         if not ranges:
             return {name: [] for name in self._columns}
-        table = self._sorted(ranges) if self._hold else self._read(ranges)
-        return {name: table[name].to_pylist() for name in self._columns}
+        places = np.concatenate([self._order[start:end] for start, end in ranges])
+        table = self._rows_at(np.sort(places))
+        ranks = np.argsort(np.argsort(places, kind="stable")).tolist()
+        columns = {name: table[name].to_pylist() for name in self._columns}
+        return {name: [column[rank] for rank in ranks] for name, column in columns.items()}
 
     def _find(
         self, bases: Collection[str | None] | None, only: Collection[str] | None
@@ -82,36 +89,37 @@ class Lookup:
         ends = np.searchsorted(values[order], np.arange(len(names) + 1)).tolist()
         return order, {name: (ends[code], ends[code + 1]) for code, name in enumerate(names)}
 
-    def _sorted(self, ranges: Sequence[tuple[int, int]]) -> "pyarrow.Table":
-        import pyarrow
-
-        return pyarrow.concat_tables([self._table.slice(start, end - start) for start, end in ranges])
-
-    @cached_property
-    def _table(self) -> "pyarrow.Table":
-        """The whole table in the order of the values: what is asked for together is in one place."""
-        import pyarrow
-
-        places = np.sort(self._order)
-        table = self._rows_at(places).combine_chunks()  # chunk by chunk takes minutes
-        return table.take(array(np.searchsorted(places, self._order), pyarrow.int64()))
-
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
         metadata = self._file.metadata
         sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         return np.cumsum([0, *sizes])
 
-    def _read(self, ranges: Sequence[tuple[int, int]]) -> "pyarrow.Table":
-        return self._rows_at(np.sort(np.concatenate([self._order[start:end] for start, end in ranges])))
+    @cached_property
+    def _held(self) -> list[tuple[NDArray[np.int64], "pyarrow.RecordBatch"]]:
+        """All rows that may be asked for, batch by batch as they were decoded, with their places."""
+        return list(self._decoded(np.sort(self._order)))
 
     def _rows_at(self, places: NDArray[np.int64]) -> "pyarrow.Table":
+        """Return the rows at some places, in ascending order."""
+        import pyarrow
+
+        if self._hold:
+            parts = []
+            for held, batch in self._held:
+                first, last = np.searchsorted(places, (held[0], held[-1] + 1))
+                if first < last:
+                    parts.append(batch.take(array(np.searchsorted(held, places[first:last]), pyarrow.int64())))
+        else:
+            parts = [batch for _, batch in self._decoded(places)]
+        schema = pyarrow.schema([self._file.schema_arrow.field(name) for name in self._columns])
+        wide = [f.with_type(pyarrow.large_string()) if pyarrow.types.is_dictionary(f.type) else f for f in schema]
+        return pyarrow.Table.from_batches(parts, schema).cast(pyarrow.schema(wide))
+
+    def _decoded(self, places: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], "pyarrow.RecordBatch"]]:
         """Read the rows at some places, in ascending order; a row group is never in memory as a whole."""
         import pyarrow
 
-        schema = self._file.schema_arrow
-        fields = [schema.field(name) for name in self._columns]
-        parts = []
         for group in np.unique(np.searchsorted(self._starts, places, side="right") - 1).tolist():
             start = self._starts[group]
             with reading(self._path):
@@ -119,8 +127,5 @@ class Lookup:
                     first, last = np.searchsorted(places, (start, start + len(batch)))
                     if first < last:
                         chosen = array(places[first:last] - start, pyarrow.int64())
-                        parts.append(batch.select(self._columns).take(chosen))
+                        yield places[first:last], batch.select(self._columns).take(chosen)
                     start += len(batch)
-        table = pyarrow.Table.from_batches(parts, pyarrow.schema(fields))
-        wide = [f.with_type(pyarrow.large_string()) if f.type == pyarrow.string() else f for f in fields]
-        return table.cast(pyarrow.schema(wide))
