@@ -9,7 +9,8 @@ NLTK's on every word of the real data.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+
+from ohr.text.recent import remembered
 
 _IRREGULAR = {
     "dying": "die", "lying": "lie", "tying": "tie",  # prose: ok
@@ -57,7 +58,7 @@ _VOWEL = re.compile("[aeiou]")
 _VOWEL_THEN_CONSONANT = re.compile("[aeiou][^aeiou]", re.DOTALL)
 
 
-@lru_cache(maxsize=1 << 18)
+@remembered(1 << 18)
 def stem(word: str) -> str:
     """Return the stem of a lower-case word; other languages lose only what looks like an English suffix."""
     if len(word) <= 2 or word[-1] not in _LAST or word in _IRREGULAR:

@@ -128,11 +128,11 @@ def write_report(
             parts.embed(f"{number}/charts", shown_run.charts)
         parts.close()
         title = f"{findings[0].name}: report" if len(runs) == 1 else f"{len(runs)} runs: report"
-        text = render(findings, parts.embedded, title=title, parts=beside.name if parts.beside else "")
+        pieces = render(findings, parts.embedded, title=title, parts=beside.name if parts.beside else "")
         if parts.beside:
             record_folder(new)
-        with written(path, "--out", force=force, own=own) as file:
-            file.write_bytes(text.encode("utf-8", "replace"))
+        with written(path, "--out", force=force, own=own) as file, file.open("wb") as page:
+            page.writelines(piece.encode("utf-8", "replace") for piece in pieces)
         set_aside(beside)
         shutil.rmtree(beside, ignore_errors=True)
         return [path, *([new.rename(beside)] if new.exists() else [])]

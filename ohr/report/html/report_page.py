@@ -3,7 +3,7 @@
 import base64
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -101,8 +101,8 @@ def json_answer(value: Any) -> tuple[str, bytes]:
 
 def render(
     runs: Sequence[Findings], blobs: Mapping[str, str], *, title: str, mode: str = "file", parts: str = ""
-) -> str:
-    """Write the page of some runs.
+) -> Iterator[str]:
+    """Write the page of some runs, piece by piece: as one text each sign of its megabytes would take 2 or 4 bytes.
 
     Args:
         blobs: packed data that is embedded, by name.
@@ -113,8 +113,11 @@ def render(
     Raises:
         MissingExtra: jinja2 is not installed.
     """
-    nonce = sha256("".join(blobs.values()).encode()).hexdigest()[:24]  # the same runs, the same bytes
-    text: str = _template("report.html").render(
+    digest = sha256()
+    for blob in blobs.values():
+        digest.update(blob.encode())
+    nonce = digest.hexdigest()[:24]  # the same runs, the same bytes
+    pieces: Iterator[str] = _template("report.html").generate(
         runs=runs,
         blobs=blobs.items(),
         title=title,
@@ -131,7 +134,7 @@ def render(
         css=_asset(*_STYLES),
         scripts=[_asset(name) for name in _SCRIPTS],
     )
-    return text
+    return pieces
 
 
 def _headings(run: Findings) -> list[tuple[str, str, int, str]]:

@@ -41,10 +41,10 @@ class _Opened:
         self._images = PageImages(run, trust_plugins=trust_plugins)
 
     def page(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002 # as of the other addresses
-        text = render(
+        page = render(
             [self._findings], {"0/charts": packed(self._findings.charts)}, title=self._findings.name, mode="served"
         )
-        return html_answer(text)
+        return html_answer("".join(page))
 
     def about(self, values: Parameters) -> tuple[str, bytes]:  # noqa: ARG002
         return json_answer(self._listed.about())

@@ -126,6 +126,8 @@ class Lookup:
                 for batch in self._file.iter_batches(_ROWS, row_groups=[group], columns=self._columns):
                     first, last = np.searchsorted(places, (start, start + len(batch)))
                     if first < last:
-                        chosen = array(places[first:last] - start, pyarrow.int64())
-                        yield places[first:last], batch.select(self._columns).take(chosen)
+                        rows = batch.select(self._columns)
+                        if last - first < len(batch):
+                            rows = rows.take(array(places[first:last] - start, pyarrow.int64()))
+                        yield places[first:last], rows
                     start += len(batch)
