@@ -220,8 +220,7 @@ def one_process(monkeypatch) -> None:
     def executor(workers: int | None) -> Inline | Local:
         return Inline() if workers in (None, 1) else Local(workers)
 
-    for module in ("ohr.runner.run_options", "ohr.engine.executors.local"):
-        monkeypatch.setattr(f"{module}.Local", executor)
+    monkeypatch.setattr("ohr.engine.executors.local.Local", executor)
 
 
 Shared = Callable[[str, Callable[[Path], object]], Path]

@@ -30,7 +30,7 @@ from ohr.keys import identity, key
 from ohr.metrics.scores import Rules
 from ohr.spec.model import KnowledgeBase, Spec
 from ohr.spec.protocol_metrics import protocol_metrics
-from ohr.steps.answers.judge_prompts import Judge, questioned
+from ohr.steps.answers.asked_judges import Judge, questioned
 from ohr.steps.answers.prompt_templates import read_prompt
 from ohr.steps.documents.page_images import ImageRecipe, acting, in_order
 

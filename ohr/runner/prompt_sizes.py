@@ -16,7 +16,7 @@ from ohr.graph.indexes import scopes
 from ohr.metrics.cases import case_of
 from ohr.metrics.dose import by_page, own_passages
 from ohr.runner.text_growth import Growth, Size
-from ohr.steps.answers.judge_prompts import Judge
+from ohr.steps.answers.asked_judges import Judge
 from ohr.steps.answers.prompt_templates import make_prompt
 from ohr.steps.answers.prompts import PreparePrompts
 from ohr.text.tokens import count_tokens

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ohr.dataset.inputs import Inputs
-from ohr.engine.executors.local import Local
 from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress, Quiet
 from ohr.spec.model import Spec
@@ -42,6 +41,7 @@ class RunOptions:
 
     def session(self, spec: Spec, inputs: Inputs) -> "Session":
         """Return a session that is not started; opens the store."""
+        from ohr.engine.executors.local import Local
         from ohr.engine.session import Session
 
         executor = self.executor or Local(self.workers)

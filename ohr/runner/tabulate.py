@@ -50,8 +50,9 @@ from ohr.runner.columns import (
 from ohr.runner.usage import note_answers
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.spec.servers import correcting, judging, reading
+from ohr.steps.answers.asked_judges import Judge
 from ohr.steps.answers.generate import Answered, as_answered
-from ohr.steps.answers.judge_prompts import Judge, reply_keys
+from ohr.steps.answers.judge_prompts import reply_keys
 from ohr.steps.answers.scoring import read_scores
 from ohr.steps.documents.damage import read_damage
 from ohr.steps.documents.read_pages import as_recognition, warnings_of

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from ohr.contracts import (
-    Benchmark,
     Case,
     CaseJudgeMetric,
     Completion,
@@ -16,10 +15,11 @@ from ohr.contracts import (
     Prompt,
     Question,
 )
-from ohr.errors import PluginError, PromptError
+from ohr.errors import PromptError
 from ohr.metrics.cases import case_of
 from ohr.metrics.dose import by_page, own_text
 from ohr.metrics.question_scores import about_same_pages
+from ohr.steps.answers.asked_judges import Judge, questioned
 from ohr.steps.answers.generate import Answer, as_answered
 from ohr.steps.answers.prompt_templates import cut_passages
 from ohr.steps.answers.prompts import PreparePrompts, answer_key, read_answer_keys
@@ -114,42 +114,10 @@ class OfAnswers(Work):
         }
 
 
-def questioned(benchmark: Benchmark, question: Question, noises: Sequence[ImageTreatment]) -> Question | None:
-    """Return a question as it is about images with these distortions; None where it cannot be asked of them.
-
-    Raises:
-        PluginError: the benchmark raises, or returns another question.
-    """
-    if not noises:
-        return question
-    found: Any
-    try:
-        found = benchmark.under(question, noises)
-    except (Exception, SystemExit) as error:
-        reason = f"`under` raised {type(error).__name__}: {error}"
-        raise PluginError(f"benchmark {benchmark.kind}: question {question.id}: {reason}") from error
-    if found is not None and (not isinstance(found, Question) or found != replace(question, answers=found.answers)):
-        raise PluginError(f"benchmark {benchmark.kind}: question {question.id}: `under` may change its answers only")
-    return found
-
-
 T = TypeVar("T")
 
 Judged = Mapping[str, Mapping[str, Sequence[str]]]
 """By judge, the keys of its replies about each question; a question whose score is undefined is absent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """A metric that asks a generator.
-
-    Args:
-        made_by: identity of the generator, then the plugin files' digests: part of every reply's key.
-    """
-
-    name: str
-    metric: CaseJudgeMetric | PageJudgeMetric
-    made_by: tuple[Any, ...]
 
 
 class AsksJudges(Work):
