@@ -1,0 +1,313 @@
+"""What the studies of real documents found: numbers from the kept tables, and the tables of docs/real-documents.md.
+
+    python -m studies.real_documents [MEASURED]
+
+MEASURED is a folder that `studies.real_pages --out` has written: its numbers are printed beside ours.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pyarrow import parquet
+
+from ohr.metrics.dose import Floats
+from ohr.statistics.clusters import Clusters, jackknife
+from ohr.statistics.derived import against_zero, of_means
+from ohr.statistics.estimate import Estimate, quantile
+from studies.real_pages import DRAWS, KEPT, SHARES
+
+LEVEL = 0.95
+SELECTIVE = "selective.parquet"
+FIGURE = Path(__file__).parents[1] / "docs" / "images" / "real-documents.png"
+SIGNALS = ("most words lost", "few words", "rare words")
+"""By which pages are flagged; the first knows the truth."""
+RANDOM = tuple(f"random {seed} 10%" for seed in DRAWS)
+METRICS = ("precision lost", "edit distance", "text_edit@1.0", "text_edit@1.5")
+PREDICTORS = {
+    "words lost": ("words lost in order", "words"),
+    "edit distance": ("edit distance", "characters"),
+    "edit distance of the content": ("edit distance of the content", "characters"),
+    "numbers lost": ("numbers lost", "words"),
+    "words invented": ("words invented", "words"),
+}
+"""Of a page: the count, and what it is divided by."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of retrieval of all questions, by condition and retriever, in one order.
+
+    Args:
+        ids: of the questions. documents, domains, sources: theirs.
+        values: (questions,) by condition and retriever.
+    """
+
+    ids: list[str]
+    documents: Any
+    domains: Any
+    sources: Any
+    values: Mapping[tuple[str, str], Floats]
+
+    @classmethod
+    def read(cls, path: Path) -> "Scores":
+        """Read kept scores."""
+        rows = parquet.read_table(path).to_pylist()
+        ids = sorted({row["question_id"] for row in rows})
+        place = {each: number for number, each in enumerate(ids)}
+        about = {row["question_id"]: row for row in rows}
+        values: dict[tuple[str, str], Floats] = {}
+        for row in rows:
+            cell = values.setdefault((row["condition"], row["retriever"]), np.full(len(ids), np.nan))
+            cell[place[row["question_id"]]] = row["value"]
+        documents, domains, sources = (
+            np.array([about[each][key] for each in ids]) for key in ("document", "domain", "evidence_source")
+        )
+        return cls(ids, documents, domains, sources, values)
+
+    def estimate(
+        self,
+        cells: list[tuple[str, str]],
+        function: Callable[[Floats], Any],
+        among: int = 1,
+        chosen: Any = None,
+        *,
+        zero: bool = True,
+    ) -> Estimate:
+        """Estimate a function of the means of some cells, over all or some questions, among so many judged together."""
+        places = np.arange(len(self.ids)) if chosen is None else np.flatnonzero(chosen)
+        columns = np.array([self.values[cell][places] for cell in cells])
+        clusters = Clusters.of(self.documents[places], self.domains[places])
+        level = 1 - (1 - LEVEL) / among  # Bonferroni
+        if zero:
+            return against_zero(columns, clusters, function, level)
+        return of_means(columns, clusters, {"": function}, level)[""]
+
+
+def _first_less(means: Floats) -> Any:
+    return means[0] - means[1]
+
+
+def retrievers(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:
+    """Return of each retriever its score on the truth, its loss, and how much less it loses than BM25."""
+    names = list(dict.fromkeys(retriever for _, retriever in scores.values))
+    rows: dict[str, dict[str, Any]] = {}
+    for name in names:
+        cells = [("gt", name), ("MinerU", name)]
+        bm25 = [("gt", "bm25"), ("MinerU", "bm25"), *cells]
+        rows[name] = {
+            "score": float(np.nanmean(scores.values[cells[0]][slice(None) if chosen is None else chosen])),
+            "loss": scores.estimate(cells, _first_less, len(names), chosen),
+            "spared": scores.estimate(bm25, lambda m: (m[0] - m[1]) - (m[2] - m[3]), len(names) - 1, chosen)
+            if name != "bm25"
+            else None,
+        }
+    return rows
+
+
+def selective(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:
+    """Return what replacing flagged pages brings back: in points, as a share of the loss, and beyond random pages.
+
+    Args:
+        chosen: the questions that count; all.
+    """
+    names = [f"{signal} {share}%" for signal in SIGNALS for share in SHARES]
+    cells = [(name, "bm25_reference") for name in ("MinerU", "gt", *RANDOM)]
+    rows: dict[str, dict[str, Any]] = {}
+    for name in names:
+        both = [*cells, (name, "bm25_reference")]
+        rows[name] = {
+            "back": scores.estimate(both, lambda m: m[-1] - m[0], 1, chosen),
+            "share": scores.estimate(both, lambda m: (m[-1] - m[0]) / (m[1] - m[0]), 2, chosen, zero=False),
+        }
+        if name.endswith(" 10%"):  # as many pages as were drawn
+            rows[name]["beyond random"] = scores.estimate(both, lambda m: m[-1] - m[2:-1].mean(axis=0), 2, chosen)
+    rows["random 10%"] = {
+        "back": scores.estimate(cells, lambda m: m[2:].mean(axis=0) - m[0], 1, chosen),
+        "share": scores.estimate(cells, lambda m: (m[2:].mean(axis=0) - m[0]) / (m[1] - m[0]), 2, chosen, zero=False),
+    }
+    return rows
+
+
+@dataclass(frozen=True)
+class PageLosses:
+    """Pages with questions: the mean loss of each, and what the engine changed there."""
+
+    documents: Any
+    loss: Floats
+    changed: Mapping[str, Floats]
+    questions: int
+    left_out: int
+
+    @classmethod
+    def read(cls, scores: Scores, folder: Path = KEPT) -> "PageLosses":
+        """Join kept losses and pages; questions about a page that the truth does not have are left out."""
+        pages = {
+            row["question_id"]: row["pages"] for row in parquet.read_table(folder / "questions.parquet").to_pylist()
+        }
+        rows = {(row["document"], row["page"]): row for row in parquet.read_table(folder / "pages.parquet").to_pylist()}
+        losses: dict[tuple[str, int], list[float]] = {}
+        lost = scores.values["gt", "bm25_reference"] - scores.values["MinerU", "bm25_reference"]
+        count = 0
+        for question, document, value in zip(scores.ids, scores.documents, lost.tolist(), strict=True):
+            of: list[int] = pages[question] or []
+            if len(of) == 1 and (document, of[0]) in rows:
+                losses.setdefault((document, of[0]), []).append(value)
+                count += 1
+        places = sorted(losses)
+        changed = {
+            name: np.array([min(1.0, rows[place][part] / rows[place][whole]) for place in places])
+            for name, (part, whole) in PREDICTORS.items()
+        }
+        loss = np.array([float(np.mean(losses[place])) for place in places])
+        return cls(np.array([document for document, _ in places]), loss, changed, count, len(scores.ids) - count)
+
+    def correlations(self, domain: str = "") -> dict[str, tuple[float, float, float]]:
+        """Return the rank correlation of each predictor with the loss, and how far it is above that of edit distance.
+
+        Intervals leave out each document in turn; where a domain is given, among its pages.
+        """
+        mine = np.array([document.startswith(domain) for document in self.documents])
+        documents = np.unique(self.documents[mine])
+        kept = [mine, *(mine & (self.documents != document) for document in documents)]
+        values: dict[str, Floats] = {
+            name: np.array([_spearman(column[some], self.loss[some]) for some in kept])
+            for name, column in self.changed.items()
+        }
+        values |= {f"{name} less edit distance": column - values["edit distance"] for name, column in values.items()}
+        reach = float(quantile(0.975, len(documents) - 1))
+        found = {}
+        for name, column in values.items():
+            value, *without = column.tolist()
+            error = reach * float(np.sqrt(jackknife(np.array([without]))[0]))
+            found[name] = value, value - error, value + error
+        return found
+
+
+def forgiven(folder: Path = KEPT) -> dict[int, dict[str, tuple[Estimate, Estimate]]]:
+    """Return by percent of invented words how far each metric of a page rises, and that over what precision loses."""
+    rows = parquet.read_table(folder / "invention.parquet").to_pylist()
+    found: dict[int, dict[str, tuple[Estimate, Estimate]]] = {}
+    for percent in sorted({row["percent"] for row in rows}):
+        some = [row for row in rows if row["percent"] == percent]
+        clusters = Clusters.of(*np.array([(row["document"], row["document"].split("/")[0]) for row in some]).T)
+        found[percent] = {}
+        for metric in METRICS:
+            values = [np.nan if row[metric] is None else row[metric] for row in some]
+            columns = np.array([values, [row["precision lost"] for row in some]])
+            of = of_means(columns, clusters, {"rise": lambda m: m[0], "ratio": lambda m: m[0] / m[1]})
+            found[percent][metric] = of["rise"], of["ratio"]
+    return found
+
+
+def _spearman(first: Floats, second: Floats) -> float:
+    from scipy.stats import rankdata
+
+    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
+
+
+def points(estimate: Estimate) -> str:
+    """Write a difference in points with its interval."""
+    return f"{100 * estimate.mean:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
+
+
+def correlation_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield a line for each predictor of the loss of a page: all pages, and each domain."""
+    pages = PageLosses.read(Scores.read(folder / SELECTIVE), folder)
+    for domain in ("", "law/", "manual/", "textbook/"):
+        for name, values in pages.correlations(domain).items():
+            if name != "edit distance less edit distance":
+                yield _line(domain.rstrip("/") or "all", name, f"{values[0]:.2f} [{values[1]:.2f}, {values[2]:.2f}]")
+
+
+def invention_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield a line for each metric under each share of invented words, and for what it costs retrieval."""
+    for percent, metrics in forgiven(folder).items():
+        for metric, (rise, ratio) in metrics.items():
+            over = f"{ratio.mean:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]" if metric != METRICS[0] else ""
+            yield _line(f"{percent}%", metric, f"{rise.mean:.3f} [{rise.low:.3f}, {rise.high:.3f}]", over)
+        scores = Scores.read(folder / "invention_scores.parquet")
+        cells = [("gt", "bm25_reference"), (f"{percent}%", "bm25_reference")]
+        yield _line(f"{percent}%", "loss of retrieval, points", points(scores.estimate(cells, _first_less)), "")
+
+
+def selective_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield a line for each choice of pages that are replaced by clean text, and for a tenth in each domain."""
+    scores = Scores.read(folder / SELECTIVE)
+    for domain in ("all", *sorted(set(scores.domains))):
+        chosen = None if domain == "all" else scores.domains == domain
+        for name, row in selective(scores, chosen).items():
+            if domain == "all" or name.endswith(" 10%"):
+                share = f"{row['share'].mean:.2f} [{row['share'].low:.2f}, {row['share'].high:.2f}]"
+                beyond = points(row["beyond random"]) if "beyond random" in row else ""
+                yield _line(domain, name, points(row["back"]), share, beyond)
+
+
+def retriever_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield a line for each retriever: all questions, and each source of evidence."""
+    scores = Scores.read(folder / "retrievers.parquet")
+    sources = {"all": None, **{name: scores.sources == name for name in sorted(set(scores.sources))}}
+    for group, chosen in sources.items():
+        for name, row in retrievers(scores, chosen).items():
+            spared = points(row["spared"]) if row["spared"] else ""
+            yield _line(group, f"`{name}`", row["loss"].n, f"{100 * row['score']:.1f}", points(row["loss"]), spared)
+
+
+def draw(file: Path) -> None:
+    """Draw what predicts the loss of a page, and what reading pages again brings back."""
+    from matplotlib import pyplot
+
+    kept = Scores.read(KEPT / SELECTIVE)
+    predicted, brought = PageLosses.read(kept).correlations(), selective(kept)
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
+    for place, name in enumerate(reversed(PREDICTORS)):
+        value, low, high = predicted[name]
+        left.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color="C0", capsize=3)
+    left.set_yticks(range(len(PREDICTORS)), list(reversed(PREDICTORS)))
+    left.set(
+        xlim=(0, 0.7), xlabel="rank correlation with the loss of a page", title="Words lost predict what a page costs"
+    )
+    for number, signal in enumerate(SIGNALS):
+        rows = [brought[f"{signal} {share}%"]["back"] for share in SHARES]
+        errors = [[100 * (row.mean - row.low) for row in rows], [100 * (row.high - row.mean) for row in rows]]
+        places = [share + 0.3 * (number - 1) for share in SHARES]
+        right.errorbar(places, [100 * row.mean for row in rows], yerr=errors, fmt="o-", capsize=3, label=signal)
+    row = brought["random 10%"]["back"]
+    errors = [[100 * (row.mean - row.low)], [100 * (row.high - row.mean)]]
+    right.errorbar(10.6, 100 * row.mean, yerr=errors, fmt="s", color="gray", capsize=3, label="random")
+    whole = kept.values["gt", "bm25_reference"] - kept.values["MinerU", "bm25_reference"]
+    right.axhline(100 * float(whole.mean()), color="gray", linewidth=0.8, linestyle=":", label="the whole loss")
+    right.set(
+        xlabel="pages replaced, %",
+        ylabel="points brought back",
+        ylim=(-1, 18),
+        xticks=SHARES,
+        title="Pages with rare words are worth reading again",
+    )
+    right.legend(frameon=False)
+    figure.savefig(file, dpi=150)
+
+
+def _line(*cells: Any) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def main() -> None:
+    """Print the tables, and where a folder is given its rows beside ours where they differ; draw the figure of ours."""
+    parser = argparse.ArgumentParser(description="Tables of the studies of real documents.")
+    parser.add_argument("measured", type=Path, nargs="?", default=KEPT, help="a folder of your own measurements")
+    measured = parser.parse_args().measured
+    for rows in (correlation_rows, invention_rows, selective_rows, retriever_rows):
+        for ours, yours in zip_longest(rows(), rows(measured), fillvalue="no such row"):
+            print(ours if ours == yours else f"{ours}\n  yours: {yours}")
+        print()
+    if measured == KEPT:
+        draw(FIGURE)
+
+
+if __name__ == "__main__":
+    main()
