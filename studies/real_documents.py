@@ -1,4 +1,4 @@
-"""What the studies of real documents found: numbers from the kept tables, and the tables of docs/real-documents.md.
+"""Numbers of the studies of real documents from the kept tables, and the tables of docs/real-documents.md.
 
     python -m studies.real_documents [MEASURED]
 
@@ -167,41 +167,41 @@ class PageLosses:
         return cls(np.array([document for document, _ in places]), loss, changed, count, len(scores.ids) - count)
 
     def correlations(self, domain: str = "") -> dict[str, tuple[float, float, float]]:
-        """Return the rank correlation of each predictor with the loss, and how far it is above that of edit distance.
+        """Return the rank correlation of each predictor with the loss, and how much more it is than edit distance's.
 
         Intervals leave out each document in turn; where a domain is given, among its pages.
         """
         mine = np.array([document.startswith(domain) for document in self.documents])
         documents = np.unique(self.documents[mine])
-        kept = [mine, *(mine & (self.documents != document) for document in documents)]
+        subsets = [mine, *(mine & (self.documents != document) for document in documents)]
         values: dict[str, Floats] = {
-            name: np.array([_spearman(column[some], self.loss[some]) for some in kept])
+            name: np.array([_spearman(column[subset], self.loss[subset]) for subset in subsets])
             for name, column in self.changed.items()
         }
         values |= {f"{name} less edit distance": column - values["edit distance"] for name, column in values.items()}
         reach = float(quantile(0.975, len(documents) - 1))
-        found = {}
+        results = {}
         for name, column in values.items():
             value, *without = column.tolist()
             error = reach * float(np.sqrt(jackknife(np.array([without]))[0]))
-            found[name] = value, value - error, value + error
-        return found
+            results[name] = value, value - error, value + error
+        return results
 
 
 def forgiven(folder: Path = KEPT) -> dict[int, dict[str, tuple[Estimate, Estimate]]]:
     """Return by percent of invented words how far each metric of a page rises, and that over what precision loses."""
     rows = parquet.read_table(folder / "invention.parquet").to_pylist()
-    found: dict[int, dict[str, tuple[Estimate, Estimate]]] = {}
+    results: dict[int, dict[str, tuple[Estimate, Estimate]]] = {}
     for percent in sorted({row["percent"] for row in rows}):
-        some = [row for row in rows if row["percent"] == percent]
-        clusters = Clusters.of(*np.array([(row["document"], row["document"].split("/")[0]) for row in some]).T)
-        found[percent] = {}
+        of_percent = [row for row in rows if row["percent"] == percent]
+        clusters = Clusters.of(*np.array([(row["document"], row["document"].split("/")[0]) for row in of_percent]).T)
+        results[percent] = {}
         for metric in METRICS:
-            values = [np.nan if row[metric] is None else row[metric] for row in some]
-            columns = np.array([values, [row["precision lost"] for row in some]])
+            values = [np.nan if row[metric] is None else row[metric] for row in of_percent]
+            columns = np.array([values, [row["precision lost"] for row in of_percent]])
             of = of_means(columns, clusters, {"rise": lambda m: m[0], "ratio": lambda m: m[0] / m[1]})
-            found[percent][metric] = of["rise"], of["ratio"]
-    return found
+            results[percent][metric] = of["rise"], of["ratio"]
+    return results
 
 
 def _spearman(first: Floats, second: Floats) -> float:

@@ -3,7 +3,7 @@
     OHRBENCH_DATA=DIR python -m studies.real_pages WORK [--out FOLDER]
 
 Pages of MinerU's knowledge base against the ground truth; retrieval with some of them replaced by clean text; and the
-scores of `pipelines/real-retrievers.yaml`. WORK keeps the store, so a killed study goes on where it was.
+scores of `pipelines/real-retrievers.yaml`. WORK keeps the store, so a killed study continues where it was.
 """
 
 import argparse
