@@ -268,9 +268,7 @@ def draw(file: Path) -> None:
         value, low, high = predicted[name]
         left.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color="C0", capsize=3)
     left.set_yticks(range(len(PREDICTORS)), list(reversed(PREDICTORS)))
-    left.set(
-        xlim=(0, 0.7), xlabel="rank correlation with the loss of a page", title="Words lost predict what a page costs"
-    )
+    left.set(xlim=(0, 0.7), xlabel="rank correlation with the loss of a page", title="What predicts the loss of a page")
     for number, signal in enumerate(SIGNALS):
         rows = [brought[f"{signal} {share}%"]["back"] for share in SHARES]
         errors = [[100 * (row.mean - row.low) for row in rows], [100 * (row.high - row.mean) for row in rows]]
@@ -284,11 +282,11 @@ def draw(file: Path) -> None:
     right.set(
         xlabel="pages replaced, %",
         ylabel="points brought back",
-        ylim=(-1, 18),
+        ylim=(-1, 14),
         xticks=SHARES,
-        title="Pages with rare words are worth reading again",
+        title="Clean text for flagged pages",
     )
-    right.legend(frameon=False)
+    right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     figure.savefig(file, dpi=150)
 
 
