@@ -1,6 +1,6 @@
 """Measures study b of studies/PLAN.md: how much invented text each metric of parsed pages forgives.
 
-    OHRBENCH_DATA=DIR python -m studies.invention WORK [--out FOLDER]
+    OHRBENCH_DATA=DIR python -m studies.invention WORK --out FOLDER
 
 Foreign words are put into the ground truth, and the texts compared with it and searched. Kept are numbers and ids.
 """

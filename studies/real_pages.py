@@ -1,6 +1,6 @@
 """Measures the studies of real documents (a, c, e of studies/PLAN.md) and keeps their numbers, without any text.
 
-    OHRBENCH_DATA=DIR python -m studies.real_pages WORK [--out FOLDER]
+    OHRBENCH_DATA=DIR python -m studies.real_pages WORK --out FOLDER
 
 Pages of MinerU's knowledge base against the ground truth; retrieval with some of them replaced by clean text; and the
 scores of `pipelines/real-retrievers.yaml`. WORK keeps the store, so a killed study continues where it was.
@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -111,14 +112,17 @@ def ranked(rows: list[dict[str, Any]]) -> dict[str, list[Place]]:
 
 def write_base(folder: Path, truth: Texts, engine: Texts, replaced: list[Place]) -> None:
     """Write the engine's knowledge base with some pages replaced by the truth."""
+    new = folder.with_name(f"{folder.name}.unfinished")
+    shutil.rmtree(new, ignore_errors=True)  # of a study that was killed
     texts = {**engine, **{place: truth[place] for place in replaced}}
     documents: dict[str, list[dict[str, Any]]] = {}
     for (document, page), text in sorted(texts.items()):
         documents.setdefault(document, []).append({"page_idx": page, "text": text})
     for document, pages in documents.items():
-        file = folder / f"{document}.json"
+        file = new / f"{document}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(pages), encoding="utf-8")
+    new.rename(folder)
 
 
 def selective(work: Path, truth: Texts, engine: Texts, rows: list[dict[str, Any]]) -> Run:
@@ -148,7 +152,9 @@ def given(about: str) -> tuple[Path, Path]:
     """Read the folders of the command: of the store and the runs, and of the tables."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("work", type=Path, help="a folder for the store and the runs")
-    parser.add_argument("--out", type=Path, default=KEPT, help="where the tables go; by default among the project's")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="a folder for the tables; ours are in studies/kept/real"
+    )
     named = parser.parse_args()
     for folder in (named.work, named.out):
         if folder.is_file():

@@ -32,6 +32,22 @@ def test_the_page_has_the_rows_of_the_kept_numbers(rows, heading):
     assert lines[start : start + len(kept)] == kept and not lines[start + len(kept)].startswith("|")
 
 
+def test_the_sentences_have_the_kept_numbers():
+    scores, joined = (studies.Scores.read(studies.KEPT / name) for name in (studies.SELECTIVE, "retrievers.parquet"))
+    share = studies.selective(scores)["most words lost 10%"]["share"]
+    ratio = studies.forgiven()[20]["text_edit@1.5"][1]
+    loss = scores.estimate([("gt", "bm25_reference"), ("MinerU", "bm25_reference")], lambda means: means[0] - means[1])
+    predicted, spared = studies.PageLosses.read(scores).correlations(), studies.retrievers(joined)
+    shares = [predicted[name] for name in ("words lost", "edit distance", "words lost less edit distance")]
+    shares += [(share.mean, share.low, share.high), (ratio.mean, ratio.low, ratio.high)]
+    said = [f"{value:.2f} [{low:.2f}, {high:.2f}]".replace("0.", ".") for value, low, high in shares]
+    said += [studies.points(spared[name]["loss"]) for name in ("bm25", "minilm", "hybrid")]
+    said += [studies.points(spared[name]["spared"]).replace("0.", ".") for name in ("minilm", "hybrid")]
+    said += [studies.points(loss)]
+    assert [text for text in said if text not in PAGE] == []
+    assert f"**{100 * loss.mean:.0f} of " in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_kept_tables_have_numbers_and_ids_only():
     for path in studies.KEPT.glob("*.parquet"):
         table = parquet.read_table(path)

@@ -57,7 +57,9 @@ class Curve:
     @classmethod
     def near(cls, twins: Sequence[Twin], noise: Treatment, first: Estimate) -> "Curve":
         """Count what a noise changes near the strength of a first fit, which was made on fewer documents."""
-        error = float(np.nan_to_num(first.se))
+        error = first.se
+        if np.isnan(error):  # too few documents to say how far away it may be
+            return cls.of(twins, noise, seeds=_MORE_SEEDS).refined()
         reach = max(_AROUND, 3 * error)
         strengths = sorted({float(np.clip(first.mean + off, 0.02, 1)) for off in (-reach, 0, reach)})
         return cls.of(twins, noise, strengths, SEEDS if error <= _CERTAIN else _MORE_SEEDS)

@@ -147,3 +147,15 @@ def test_what_a_noise_changes_is_counted_once():
     assert counted.any() and twin.changed_by(noise("formatting", rate=0.5), 1) is counted
     assert (twin.changed_by(noise("formatting", rate=0.5), 2) != counted).any()
     assert (twin.changed_by(noise("formatting", rate=0.9), 1) != counted).any()
+
+
+@pytest.mark.parametrize("domains", [(), ("law", "manual")], ids=["all documents", "too few for an interval of a half"])
+def test_the_strength_of_a_matched_noise_is_that_of_all_documents(domains):
+    """Half of them, drawn twice, were up to .09 away from the share of pages that are absent."""
+    clean = of_benchmark(REGISTRY.load("benchmark", "mini")(domains=domains or None, languages=("en",)))
+    for seed in range(3):
+        noisy = under(noise("drop_pages", rate=0.3), seed, clean)
+        pages, left = (sum(map(len, side.values())) for side in (clean, noisy))
+        (best,) = held_against(noisy, "drop_pages", clean=clean)
+        assert best.matched and best.severity.mean == pytest.approx(1 - left / pages, abs=0.04)
+        assert best.noise.rate == best.severity.mean
