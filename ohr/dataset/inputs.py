@@ -212,7 +212,8 @@ def read_inputs(spec: Spec) -> Inputs:
     chosen = _chosen(asked, spec)
     if len(chosen) < len(asked):
         warnings.append(f"asked {len(chosen):,} of {counted(len(asked), 'question')}: those chosen by `questions`")
-    sampled = _sampled([question for question in chosen if question.asked] or chosen, spec.sample, spec.seed)
+    people_ask = [question for question in chosen if question.asked] or chosen
+    sampled = _sampled(_few_of_each(people_ask, spec.per_document, spec.seed), spec.sample, spec.seed)
     questions = _with_pages(sampled, asked)
     if not documents or not questions:
         raise SpecError(
@@ -321,22 +322,36 @@ def _chosen(questions: Sequence[Question], spec: Spec) -> list[Question]:
     return kept
 
 
+def _few_of_each(questions: Sequence[Question], most: int | None, seed: int) -> list[Question]:
+    """Draw at most so many questions about each document: intervals shrink with documents more than with questions."""
+    if most is None:
+        return list(questions)
+    documents = {question.document for question in questions}
+    return _drawn(questions, "document", dict.fromkeys(documents, most), (seed, "per document"))
+
+
 def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list[Question]:
     """Draw a sample stratified by evidence source, each source in proportion (largest remainder)."""
     if size is None or size >= len(questions):
         return list(questions)
-    strata: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        strata[question.evidence_source].append(question)
-    shares = {source: size * len(found) / len(questions) for source, found in strata.items()}
+    sources = Counter(question.evidence_source for question in questions)
+    shares = {source: size * number / len(questions) for source, number in sources.items()}
     quota = {source: int(share) for source, share in shares.items()}
     for source in sorted(shares, key=lambda source: quota[source] - shares[source])[: size - sum(quota.values())]:
         quota[source] += 1
-    kept = set()
-    for source, found in strata.items():
-        order = seeds.generator(seed, "sample", source).permutation(len(found))
-        kept |= {found[place].id for place in order[: quota[source]]}
-    return [question for question in questions if question.id in kept]
+    return _drawn(questions, "evidence_source", quota, (seed, "sample"))
+
+
+def _drawn(
+    questions: Sequence[Question], attribute: str, quota: Mapping[str, int], seed: tuple[int, str]
+) -> list[Question]:
+    """Draw at most the quota of the questions with each value of the attribute, and return them in their order."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for question in questions:
+        groups[getattr(question, attribute)].append(question.id)
+    orders = {value: seeds.generator(*seed, value).permutation(len(ids)) for value, ids in groups.items()}
+    ids = {groups[value][place] for value, order in orders.items() for place in order[: quota[value]]}
+    return [question for question in questions if question.id in ids]
 
 
 def _with_pages(kept: Sequence[Question], questions: Sequence[Question]) -> list[Question]:

@@ -115,6 +115,9 @@ class SpecFile(_Keys):
         int | None, Field(strict=True, gt=0, description="Use only this many documents, spread over domains.")
     ] = None
     questions: Annotated[QuestionFilter, Field(description="Ask only questions of these kinds.")] = EVERY
+    per_document: Annotated[
+        int | None, Field(strict=True, gt=0, description="Ask at most this many questions about a document.")
+    ] = None
     sample: Annotated[
         int | None, Field(strict=True, gt=0, description="Ask only this many questions, stratified by evidence source.")
     ] = None

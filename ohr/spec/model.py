@@ -266,6 +266,7 @@ class Spec:
     replicates: int = 1
     limit: int | None = None
     questions: QuestionFilter = EVERY
+    per_document: int | None = None
     sample: int | None = None
     max_failures: int | None = None
     retries: int = 1

@@ -22,11 +22,11 @@ from ohr.spec.sweep import fault_of_size
 from ohr.treatments import SHORT, recorded_treatments
 
 _PLAIN = (
-    "name", "seed", "replicates", "limit", "questions", "sample", "max_failures", "retries", "limits", "attribution",
+    "name", "seed", "replicates", "limit", "questions", "per_document", "sample", "max_failures", "retries", "limits", "attribution",
     "prices", "currency",
 )  # fmt: skip
 _WRITTEN = {
-    "name", "seed", "replicates", "evaluate", "limit", "questions", "sample", "attribution", "decompose", "margin",
+    "name", "seed", "replicates", "evaluate", "limit", "questions", "per_document", "sample", "attribution", "decompose", "margin",
     "strata", "aa", "hypotheses", "index_scope", "measure",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
@@ -285,6 +285,7 @@ class RecordedSpec:
             index_scope=spec.get("index_scope") or self.benchmark.scoring.index_scope,
             limit=spec.get("limit"),
             questions=QuestionFilter(**(spec.get("questions") or {})),
+            per_document=spec.get("per_document"),
             sample=spec.get("sample"),
             plugin_digests=tuple(sorted(builder.registry.digests().items())),
             plugin_files=builder.registry.files,
