@@ -38,7 +38,7 @@ from ohr.statistics.comparison import Comparison, compare
 
 KEPT = Path(__file__).parent / "kept" / "photographs.json"
 LATIN = ("de", "en", "es", "fr", "id", "it", "nl", "pt")
-READ = {"tesseract": LATIN, "rapidocr": ("de", "en", "es", "fr", "id", "nl")}
+READ = {"tesseract": LATIN, "rapidocr": (*LATIN, "zh")}
 """Prefixes of the pages that each engine reads; PP-OCR was not run on the others, which would take it ten minutes."""
 KINDS = ("off_axis", "uneven_illumination", "specular", "defocus", "small_roi", "secondary_capture", "cropped")
 SHEETS = ("cluttered_background", "multi_doc", "warping", "folds", "shadows")

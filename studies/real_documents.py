@@ -16,9 +16,10 @@ import numpy as np
 from pyarrow import parquet
 
 from ohr.metrics.dose import Floats
-from ohr.statistics.clusters import Clusters, jackknife
+from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import against_zero, of_means
-from ohr.statistics.estimate import Estimate, quantile
+from ohr.statistics.estimate import Estimate
+from studies.rank_correlations import correlations
 from studies.real_pages import DRAWS, KEPT, SHARES
 
 LEVEL = 0.95
@@ -172,20 +173,8 @@ class PageLosses:
         Intervals leave out each document in turn; where a domain is given, among its pages.
         """
         mine = np.array([document.startswith(domain) for document in self.documents])
-        documents = np.unique(self.documents[mine])
-        subsets = [mine, *(mine & (self.documents != document) for document in documents)]
-        values: dict[str, Floats] = {
-            name: np.array([_spearman(column[subset], self.loss[subset]) for subset in subsets])
-            for name, column in self.changed.items()
-        }
-        values |= {f"{name} less edit distance": column - values["edit distance"] for name, column in values.items()}
-        reach = float(quantile(0.975, len(documents) - 1))
-        results = {}
-        for name, column in values.items():
-            value, *without = column.tolist()
-            error = reach * float(np.sqrt(jackknife(np.array([without]))[0]))
-            results[name] = value, value - error, value + error
-        return results
+        changed = {name: column[mine] for name, column in self.changed.items()}
+        return correlations(self.documents[mine], self.loss[mine], changed, "edit distance")
 
 
 def forgiven(folder: Path = KEPT) -> dict[int, dict[str, tuple[Estimate, Estimate]]]:
@@ -204,12 +193,6 @@ def forgiven(folder: Path = KEPT) -> dict[int, dict[str, tuple[Estimate, Estimat
     return results
 
 
-def _spearman(first: Floats, second: Floats) -> float:
-    from scipy.stats import rankdata
-
-    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
-
-
 def points(estimate: Estimate) -> str:
     """Write a difference in points with its interval."""
     return f"{100 * estimate.mean:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
@@ -220,8 +203,7 @@ def correlation_rows(folder: Path = KEPT) -> Iterator[str]:
     pages = PageLosses.read(Scores.read(folder / SELECTIVE), folder)
     for domain in ("", "law/", "manual/", "textbook/"):
         for name, values in pages.correlations(domain).items():
-            if name != "edit distance less edit distance":
-                yield _line(domain.rstrip("/") or "all", name, f"{values[0]:.2f} [{values[1]:.2f}, {values[2]:.2f}]")
+            yield _line(domain.rstrip("/") or "all", name, f"{values[0]:.2f} [{values[1]:.2f}, {values[2]:.2f}]")
 
 
 def invention_rows(folder: Path = KEPT) -> Iterator[str]:

@@ -212,9 +212,7 @@ def read_inputs(spec: Spec) -> Inputs:
     chosen = _chosen(asked, spec)
     if len(chosen) < len(asked):
         warnings.append(f"asked {len(chosen):,} of {counted(len(asked), 'question')}: those chosen by `questions`")
-    people_ask = [question for question in chosen if question.asked] or chosen
-    sampled = _sampled(_few_of_each(people_ask, spec.per_document, spec.seed), spec.sample, spec.seed)
-    questions = _with_pages(sampled, asked)
+    questions = _with_pages(_sampled(chosen, spec), asked)
     if not documents or not questions:
         raise SpecError(
             f"benchmark {spec.benchmark.kind}: nothing left: {counted(len(documents), 'document')}, "
@@ -322,24 +320,24 @@ def _chosen(questions: Sequence[Question], spec: Spec) -> list[Question]:
     return kept
 
 
-def _few_of_each(questions: Sequence[Question], most: int | None, seed: int) -> list[Question]:
-    """Draw at most so many questions about each document: intervals shrink with documents more than with questions."""
-    if most is None:
-        return list(questions)
-    documents = {question.document for question in questions}
-    return _drawn(questions, "document", dict.fromkeys(documents, most), (seed, "per document"))
+def _sampled(questions: Sequence[Question], spec: Spec) -> list[Question]:
+    """Draw the questions that people ask: of each document at most so many, of these a sample in all.
 
-
-def _sampled(questions: Sequence[Question], size: int | None, seed: int) -> list[Question]:
-    """Draw a sample stratified by evidence source, each source in proportion (largest remainder)."""
-    if size is None or size >= len(questions):
-        return list(questions)
-    sources = Counter(question.evidence_source for question in questions)
-    shares = {source: size * number / len(questions) for source, number in sources.items()}
+    Intervals shrink with documents more than with questions. The sample is stratified by evidence source, each source
+    in proportion (largest remainder).
+    """
+    drawn = [question for question in questions if question.asked] or list(questions)
+    if spec.per_document is not None:
+        documents = {question.document for question in drawn}
+        drawn = _drawn(drawn, "document", dict.fromkeys(documents, spec.per_document), (spec.seed, "per document"))
+    if (size := spec.sample) is None or size >= len(drawn):
+        return drawn
+    sources = Counter(question.evidence_source for question in drawn)
+    shares = {source: size * number / len(drawn) for source, number in sources.items()}
     quota = {source: int(share) for source, share in shares.items()}
     for source in sorted(shares, key=lambda source: quota[source] - shares[source])[: size - sum(quota.values())]:
         quota[source] += 1
-    return _drawn(questions, "evidence_source", quota, (seed, "sample"))
+    return _drawn(drawn, "evidence_source", quota, (spec.seed, "sample"))
 
 
 def _drawn(

@@ -83,7 +83,11 @@ def _listed(run: Run, tags: Mapping[str, str]) -> ListedRun:
 
 def partial(manifest: Mapping[str, Any]) -> str:
     """Return what makes a run a part of its study, "" for a whole one; a limit that cuts nothing makes none."""
-    spec, sizes = manifest["spec"], {"limit": manifest.get("documents", 0), "sample": manifest.get("questions", 0)}
+    questions = manifest.get("questions", 0)
+    spec, sizes = (
+        manifest["spec"],
+        {"limit": manifest.get("documents", 0), "per_document": questions, "sample": questions},
+    )
     return ", ".join(f"{key} {spec[key]}" for key, size in sizes.items() if spec.get(key) and spec[key] <= size)
 
 

@@ -22,12 +22,12 @@ from ohr.spec.sweep import fault_of_size
 from ohr.treatments import SHORT, recorded_treatments
 
 _PLAIN = (
-    "name", "seed", "replicates", "limit", "questions", "per_document", "sample", "max_failures", "retries", "limits", "attribution",
-    "prices", "currency",
+    "name", "seed", "replicates", "limit", "questions", "per_document", "sample", "max_failures", "retries", "limits",
+    "attribution", "prices", "currency",
 )  # fmt: skip
 _WRITTEN = {
-    "name", "seed", "replicates", "evaluate", "limit", "questions", "per_document", "sample", "attribution", "decompose", "margin",
-    "strata", "aa", "hypotheses", "index_scope", "measure",
+    "name", "seed", "replicates", "evaluate", "limit", "questions", "per_document", "sample", "attribution",
+    "decompose", "margin", "strata", "aa", "hypotheses", "index_scope", "measure",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
 

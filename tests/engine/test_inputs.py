@@ -1,5 +1,6 @@
 import json
 import re
+from collections import Counter
 
 import pytest
 from PIL import Image
@@ -47,6 +48,22 @@ def test_questions_are_chosen_by_their_kinds_and_documents_stay(home):
     assert chosen.documents == every.documents
     left, all_of_them = len(chosen.questions), len(every.questions)
     assert f"asked {left} of {all_of_them} questions: those chosen by `questions`" in chosen.warnings
+
+
+def test_few_questions_of_each_document_are_asked_and_a_sample_is_drawn_of_those(home):
+    def asked(*overrides):
+        return read(home, "questions={}", *overrides, text=NUMBERS).questions
+
+    every, two = asked(), asked("per_document=2")
+    counts = {each.document: [q.document for q in every].count(each.document) for each in every}
+    assert max(counts.values()) > 2
+    assert Counter(q.document for q in two) == {name: min(2, count) for name, count in counts.items()}
+    assert two == tuple(q for q in every if q in two)
+    (one, same) = (asked(f"per_document={most}") for most in (1, max(counts.values())))
+    assert set(one) < set(two) and same == every  # a larger design asks the questions of a smaller one again
+    sampled = asked("per_document=1", "sample=5")
+    assert len(sampled) == 5 and set(sampled) < set(one)
+    assert asked("per_document=2", "seed=1") != two
 
 
 def test_a_limit_takes_documents_with_questions_first(tmp_path):

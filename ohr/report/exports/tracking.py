@@ -166,7 +166,9 @@ def _name(text: str) -> str:
 def _shared(manifest: Mapping[str, Any]) -> dict[str, Any]:
     spec = manifest["spec"]
     about = {"study": manifest["name"], "ohr": manifest["ohr"], "protocol": manifest["protocol"]["name"]}
-    about |= {key: spec[key] for key in ("seed", "replicates", "limit", "sample") if spec.get(key) is not None}
+    about |= {
+        key: spec[key] for key in ("seed", "replicates", "limit", "per_document", "sample") if spec.get(key) is not None
+    }
     return about | {"benchmark": spec["benchmark"]["kind"], "questions": manifest["questions"]}
 
 
