@@ -2,7 +2,7 @@
 
 A noise that ohr has is put on the clean pages at several strengths, and what it changed is compared with what the
 noisy side has changed, by the counts of `page_changes`. The strength is fitted on one half of the documents and judged
-on the other; that of a noise which is matched is then fitted again on all documents. The pages are the same on both
+on the other; that of a noise which is matched, or nearly, is then fitted again on all documents. The pages are the same on both
 sides, so that a noise which is the right one differs by its draws alone: their spread, over seeds and within documents,
 is the unit of the distance.
 """
@@ -41,7 +41,10 @@ _JUDGES = range(70_011, 70_027)
 miss what is rare, as the one table with a sign that its other notation must escape."""
 _FEW, _OFF = 4, 2
 _FIRST_PAGES = 60
-"""Pages of the first look, which chooses among the variants of a kind."""
+"""Pages of the first look, which leaves out variants of a kind that are too far away."""
+_NEAR = 1.5
+"""Times the distance of the nearest variant. In six draws of channel noise on 60 pages the right profile was up to 1.1
+times as far away as the wrong one, and after the fit on all pages always nearer, by a factor of two or three."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,26 +120,30 @@ def _likeness(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Likeness:
     """Choose the variant on the documents of the fit, fit its strength there, and judge it on the others."""
     fit, test = twins[::2], twins[1::2]
     first = sampled(fit, _FIRST_PAGES)
-    likeness = _judged(Curve.of(fit, _nearest(first, variants)).refined(), test)
+    curves = (Curve.of(fit, noise).refined() for noise in _near(first, variants))
+    likeness = _judged(min(curves, key=lambda curve: curve.best[1]), test)
     if not likeness.matched:  # perhaps only some of its parts are on
         mixed = (weighted(first, noise) for noise in variants if getattr(noise, "parts", tuple)())
         if mixtures := [noise for noise in mixed if noise is not None]:
-            mixture = simplest(first, _nearest(first, mixtures))
+            mixture = simplest(first, _near(first, mixtures)[0])
             likeness = min(likeness, _judged(Curve.of(fit, mixture).refined(), test), key=_order)
-    return _on_all(likeness, twins) if likeness.matched else likeness
+    return _on_all(likeness, twins) if likeness.off <= _OFF else likeness
 
 
 def _on_all(likeness: Likeness, twins: Sequence[Twin]) -> Likeness:
-    """Fit the strength of a noise that is matched on all documents; the verdict stays."""
+    """Fit the strength of a noise that is matched, or nearly, on all documents; the verdict stays."""
     severity = Curve.near(twins, likeness.noise, likeness.severity).severity()
     noise = likeness.noise.model_copy(update={likeness.noise.knob: severity.mean})
     return replace(likeness, severity=severity, noise=noise)
 
 
-def _nearest(twins: Sequence[Twin], variants: Sequence[Treatment]) -> Treatment:
+def _near(twins: Sequence[Twin], variants: Sequence[Treatment]) -> list[Treatment]:
+    """Return the variants between which a first look at some pages cannot decide, the nearest first."""
     if len(variants) == 1:
-        return variants[0]
-    return min(variants, key=lambda noise: Curve.of(twins, noise).best[1])
+        return list(variants)
+    distances = [Curve.of(twins, noise).best[1] for noise in variants]
+    order = sorted(range(len(variants)), key=distances.__getitem__)
+    return [variants[place] for place in order if distances[place] <= _NEAR * distances[order[0]]]
 
 
 def _order(likeness: Likeness) -> tuple[int, float]:

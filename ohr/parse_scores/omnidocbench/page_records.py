@@ -178,4 +178,4 @@ def _list(value: Any, place: str) -> Sequence[Any]:
 
 
 def _kind(value: Any) -> str:
-    return "missing, or null" if value is None else f"a {type(value).__name__}"
+    return "missing, or null" if value is None else f"of type {type(value).__name__}"
