@@ -6,7 +6,7 @@ MEASURED is a folder that `studies.real_pages --out` has written: its numbers ar
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -17,12 +17,13 @@ from pyarrow import parquet
 
 from ohr.metrics.dose import Floats
 from ohr.statistics.clusters import Clusters
-from ohr.statistics.derived import against_zero, of_means
+from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import Estimate
+from studies.kept_scores import Scores, first_less, line, points
 from studies.rank_correlations import correlations
 from studies.real_pages import DRAWS, KEPT, SHARES
+from studies.remedies import remedy_rows
 
-LEVEL = 0.95
 SELECTIVE = "selective.parquet"
 FIGURE = Path(__file__).parents[1] / "docs" / "images" / "real-documents.png"
 SIGNALS = ("most words lost", "few words", "rare words")
@@ -39,60 +40,6 @@ PREDICTORS = {
 """Of a page: the count, and what it is divided by."""
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Scores of retrieval of all questions, by condition and retriever, in one order.
-
-    Args:
-        ids: of the questions. documents, domains, sources: theirs.
-        values: (questions,) by condition and retriever.
-    """
-
-    ids: list[str]
-    documents: Any
-    domains: Any
-    sources: Any
-    values: Mapping[tuple[str, str], Floats]
-
-    @classmethod
-    def read(cls, path: Path) -> "Scores":
-        """Read kept scores."""
-        rows = parquet.read_table(path).to_pylist()
-        ids = sorted({row["question_id"] for row in rows})
-        place = {each: number for number, each in enumerate(ids)}
-        about = {row["question_id"]: row for row in rows}
-        values: dict[tuple[str, str], Floats] = {}
-        for row in rows:
-            cell = values.setdefault((row["condition"], row["retriever"]), np.full(len(ids), np.nan))
-            cell[place[row["question_id"]]] = row["value"]
-        documents, domains, sources = (
-            np.array([about[each][key] for each in ids]) for key in ("document", "domain", "evidence_source")
-        )
-        return cls(ids, documents, domains, sources, values)
-
-    def estimate(
-        self,
-        cells: list[tuple[str, str]],
-        function: Callable[[Floats], Any],
-        among: int = 1,
-        chosen: Any = None,
-        *,
-        zero: bool = True,
-    ) -> Estimate:
-        """Estimate a function of the means of some cells, over all or some questions, among so many judged together."""
-        places = np.arange(len(self.ids)) if chosen is None else np.flatnonzero(chosen)
-        columns = np.array([self.values[cell][places] for cell in cells])
-        clusters = Clusters.of(self.documents[places], self.domains[places])
-        level = 1 - (1 - LEVEL) / among  # Bonferroni
-        if zero:
-            return against_zero(columns, clusters, function, level)
-        return of_means(columns, clusters, {"": function}, level)[""]
-
-
-def _first_less(means: Floats) -> Any:
-    return means[0] - means[1]
-
-
 def retrievers(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:
     """Return of each retriever its score on the truth, its loss, and how much less it loses than BM25."""
     names = list(dict.fromkeys(retriever for _, retriever in scores.values))
@@ -102,7 +49,7 @@ def retrievers(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:
         bm25 = [("gt", "bm25"), ("MinerU", "bm25"), *cells]
         rows[name] = {
             "score": float(np.nanmean(scores.values[cells[0]][slice(None) if chosen is None else chosen])),
-            "loss": scores.estimate(cells, _first_less, len(names), chosen),
+            "loss": scores.estimate(cells, first_less, len(names), chosen),
             "spared": scores.estimate(bm25, lambda m: (m[0] - m[1]) - (m[2] - m[3]), len(names) - 1, chosen)
             if name != "bm25"
             else None,
@@ -193,17 +140,12 @@ def forgiven(folder: Path = KEPT) -> dict[int, dict[str, tuple[Estimate, Estimat
     return results
 
 
-def points(estimate: Estimate) -> str:
-    """Write a difference in points with its interval."""
-    return f"{100 * estimate.mean:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
-
-
 def correlation_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each predictor of the loss of a page: all pages, and each domain."""
     pages = PageLosses.read(Scores.read(folder / SELECTIVE), folder)
     for domain in ("", "law/", "manual/", "textbook/"):
         for name, values in pages.correlations(domain).items():
-            yield _line(domain.rstrip("/") or "all", name, f"{values[0]:.2f} [{values[1]:.2f}, {values[2]:.2f}]")
+            yield line(domain.rstrip("/") or "all", name, f"{values[0]:.2f} [{values[1]:.2f}, {values[2]:.2f}]")
 
 
 def invention_rows(folder: Path = KEPT) -> Iterator[str]:
@@ -211,10 +153,10 @@ def invention_rows(folder: Path = KEPT) -> Iterator[str]:
     for percent, metrics in forgiven(folder).items():
         for metric, (rise, ratio) in metrics.items():
             over = f"{ratio.mean:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]" if metric != METRICS[0] else ""
-            yield _line(f"{percent}%", metric, f"{rise.mean:.3f} [{rise.low:.3f}, {rise.high:.3f}]", over)
+            yield line(f"{percent}%", metric, f"{rise.mean:.3f} [{rise.low:.3f}, {rise.high:.3f}]", over)
         scores = Scores.read(folder / "invention_scores.parquet")
         cells = [("gt", "bm25_reference"), (f"{percent}%", "bm25_reference")]
-        yield _line(f"{percent}%", "loss of retrieval, points", points(scores.estimate(cells, _first_less)), "")
+        yield line(f"{percent}%", "loss of retrieval, points", points(scores.estimate(cells, first_less)), "")
 
 
 def selective_rows(folder: Path = KEPT) -> Iterator[str]:
@@ -226,7 +168,7 @@ def selective_rows(folder: Path = KEPT) -> Iterator[str]:
             if domain == "all" or name.endswith(" 10%"):
                 share = f"{row['share'].mean:.2f} [{row['share'].low:.2f}, {row['share'].high:.2f}]"
                 beyond = points(row["beyond random"]) if "beyond random" in row else ""
-                yield _line(domain, name, points(row["back"]), share, beyond)
+                yield line(domain, name, points(row["back"]), share, beyond)
 
 
 def retriever_rows(folder: Path = KEPT) -> Iterator[str]:
@@ -236,7 +178,7 @@ def retriever_rows(folder: Path = KEPT) -> Iterator[str]:
     for group, chosen in sources.items():
         for name, row in retrievers(scores, chosen).items():
             spared = points(row["spared"]) if row["spared"] else ""
-            yield _line(group, f"`{name}`", row["loss"].n, f"{100 * row['score']:.1f}", points(row["loss"]), spared)
+            yield line(group, f"`{name}`", row["loss"].n, f"{100 * row['score']:.1f}", points(row["loss"]), spared)
 
 
 def draw(file: Path) -> None:
@@ -272,16 +214,12 @@ def draw(file: Path) -> None:
     figure.savefig(file, dpi=150)
 
 
-def _line(*cells: Any) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
-
-
 def main() -> None:
     """Print the tables, and where a folder is given its rows beside ours where they differ; draw the figure of ours."""
     parser = argparse.ArgumentParser(description="Tables of the studies of real documents.")
     parser.add_argument("measured", type=Path, nargs="?", default=KEPT, help="a folder of your own measurements")
     measured = parser.parse_args().measured
-    for rows in (correlation_rows, invention_rows, selective_rows, retriever_rows):
+    for rows in (correlation_rows, invention_rows, selective_rows, retriever_rows, remedy_rows):
         for ours, yours in zip_longest(rows(), rows(measured), fillvalue="no such row"):
             print(ours if ours == yours else f"{ours}\n  yours: {yours}")
         print()

@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from studies import real_documents as studies
+from studies.remedies import repaired
 
 ROOT = Path(__file__).parents[1]
 WORDS = 8
@@ -23,8 +24,9 @@ PAGE = (ROOT / "docs" / "real-documents.md").read_text(encoding="utf-8")
         (studies.invention_rows, "| words added |"),
         (studies.selective_rows, "| domain | pages replaced |"),
         (studies.retriever_rows, "| evidence | retriever |"),
+        (studies.remedy_rows, "| chunks read x"),
     ],
-    ids=["correlations", "invention", "selective", "retrievers"],
+    ids=["correlations", "invention", "selective", "retrievers", "remedies"],
 )
 def test_the_page_has_the_rows_of_the_kept_numbers(rows, heading):
     lines, kept = PAGE.splitlines(), list(rows())
@@ -44,6 +46,15 @@ def test_the_sentences_have_the_kept_numbers():
     said += [studies.points(spared[name]["loss"]) for name in ("bm25", "minilm", "hybrid")]
     said += [studies.points(spared[name]["spared"]).replace("0.", ".") for name in ("minilm", "hybrid")]
     said += [studies.points(loss)]
+    more, overlap = (
+        repaired(studies.Scores.read(studies.KEPT / "remedies.parquet"))[name] for name in ("four", "overlap")
+    )
+    said += ["{:.1f} points [{:.1f}, {:.1f}] less".format(*(-100 * end for end in (more[0], more[2], more[1])))]
+    said += [
+        "{:.1f} [{:.1f}, {:.1f}]".format(*(-100 * end for end in (overlap[0], overlap[2], overlap[1]))).replace(
+            "0.", "."
+        )
+    ]
     assert [text for text in said if text not in PAGE] == []
     assert f"**{100 * loss.mean:.0f} of " in (ROOT / "README.md").read_text(encoding="utf-8")
 

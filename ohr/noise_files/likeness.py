@@ -2,9 +2,9 @@
 
 A noise that ohr has is put on the clean pages at several strengths, and what it changed is compared with what the
 noisy side has changed, by the counts of `page_changes`. The strength is fitted on one half of the documents and judged
-on the other; that of a noise which is matched, or nearly, is then fitted again on all documents. The pages are the same on both
-sides, so that a noise which is the right one differs by its draws alone: their spread, over seeds and within documents,
-is the unit of the distance.
+on the other; that of a noise which is matched, or nearly, is then fitted again on all documents. The pages are the same
+on both sides, so that a noise which is the right one differs by its draws alone: their spread, over seeds and within
+documents, is the unit of the distance.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -5,7 +5,7 @@ import pytest
 
 from ohr.contracts import Page
 from ohr.errors import DataError
-from ohr.noise_files.likeness import candidates, likenesses, sampled
+from ohr.noise_files.likeness import _near, candidates, likenesses, sampled
 from ohr.noise_files.noise_parts import simplest
 from ohr.noise_files.page_changes import FEATURES, CleanPage, changes, sizes
 from ohr.noise_files.text_twins import of_benchmark, pair
@@ -65,6 +65,13 @@ def test_kind_and_strength_are_recovered(kind, rate, fields, others):
 )
 def test_what_ohr_does_not_have_is_not_matched(foreign, kinds):
     assert not any(found.matched for found in held_against(changed(foreign), *kinds))
+
+
+def test_variants_that_a_first_look_cannot_tell_apart_are_all_fitted():
+    applied, other = (noise("channel", rate=0.5, profile=name) for name in ("rapidocr", "tesseract"))
+    first = pair(CLEAN, under(applied), ("clean", "noisy")).documents[:2]
+    assert _near(first, [other, applied]) == [applied]  # the other is three times as far away
+    assert _near(first, [applied, applied]) == [applied, applied]
 
 
 def test_noise_of_whole_pages_is_told_apart():

@@ -1,0 +1,81 @@
+"""Kept scores of retrieval, their estimates, and how the tables of docs/real-documents.md write them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pyarrow import parquet
+
+from ohr.metrics.dose import Floats
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.derived import against_zero, of_means
+from ohr.statistics.estimate import Estimate
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of retrieval of all questions, by condition and retriever, in one order.
+
+    Args:
+        ids: of the questions. documents, domains, sources: theirs.
+        values: (questions,) by condition and retriever.
+    """
+
+    ids: list[str]
+    documents: Any
+    domains: Any
+    sources: Any
+    values: Mapping[tuple[str, str], Floats]
+
+    @classmethod
+    def read(cls, path: Path) -> "Scores":
+        """Read kept scores."""
+        rows = parquet.read_table(path).to_pylist()
+        ids = sorted({row["question_id"] for row in rows})
+        place = {each: number for number, each in enumerate(ids)}
+        about = {row["question_id"]: row for row in rows}
+        values: dict[tuple[str, str], Floats] = {}
+        for row in rows:
+            cell = values.setdefault((row["condition"], row["retriever"]), np.full(len(ids), np.nan))
+            cell[place[row["question_id"]]] = row["value"]
+        documents, domains, sources = (
+            np.array([about[each][key] for each in ids]) for key in ("document", "domain", "evidence_source")
+        )
+        return cls(ids, documents, domains, sources, values)
+
+    def estimate(
+        self,
+        cells: list[tuple[str, str]],
+        function: Callable[[Floats], Any],
+        among: int = 1,
+        chosen: Any = None,
+        *,
+        zero: bool = True,
+    ) -> Estimate:
+        """Estimate a function of the means of some cells, over all or some questions, among so many judged together."""
+        places = np.arange(len(self.ids)) if chosen is None else np.flatnonzero(chosen)
+        columns = np.array([self.values[cell][places] for cell in cells])
+        clusters = Clusters.of(self.documents[places], self.domains[places])
+        level = 1 - (1 - LEVEL) / among  # Bonferroni
+        if zero:
+            return against_zero(columns, clusters, function, level)
+        return of_means(columns, clusters, {"": function}, level)[""]
+
+
+def first_less(means: Floats) -> Any:
+    """Return the first of some means less the second: a loss."""
+    return means[0] - means[1]
+
+
+def points(estimate: Estimate) -> str:
+    """Write a difference in points with its interval."""
+    return f"{100 * estimate.mean:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
+
+
+def line(*cells: Any) -> str:
+    """Write a row of a table in Markdown."""
+    return f"| {' | '.join(map(str, cells))} |"
