@@ -39,7 +39,7 @@ from ohr.statistics.comparison import Comparison, compare
 KEPT = Path(__file__).parent / "kept" / "photographs.json"
 LATIN = ("de", "en", "es", "fr", "id", "it", "nl", "pt")
 READ = {"tesseract": LATIN, "rapidocr": (*LATIN, "zh")}
-"""Prefixes of the pages that each engine reads; PP-OCR was not run on the others, which would take it ten minutes."""
+"""Prefixes of the pages that each engine reads."""
 KINDS = ("off_axis", "uneven_illumination", "specular", "defocus", "small_roi", "secondary_capture", "cropped")
 SHEETS = ("cluttered_background", "multi_doc", "warping", "folds", "shadows")
 """Kinds that imitate a camera with a sharp page, and those of the sheet and of its surroundings."""
