@@ -101,16 +101,23 @@ class Inputs:
 
     Args:
         truth: ground-truth pages by document; a document without ground truth has none.
-        warnings: what was left out, and what looks wrong.
+        notes: what was left out, and what looks wrong.
         copies: the first of several pages with the same text, by each of them; none in a published protocol.
+        noises: of texts, each once; they say for which pages they are not made.
     """
 
     benchmark: Benchmark
     documents: tuple[Document, ...]
     questions: tuple[Question, ...]
     truth: Mapping[str, Sequence[Page]]
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
     copies: Mapping[PageId, PageId] = field(default_factory=dict)
+    noises: tuple[TextNoise, ...] = ()
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """The notes, and those of the noises, which read all pages: a finished run that is shown again needs none."""
+        return *self.notes, *(note for noise in self.noises for note in noise.notes(self.truth))
 
     @cached_property
     def is_bare(self) -> bool:
@@ -227,17 +234,15 @@ def read_inputs(spec: Spec) -> Inputs:
     truth = Truth(spec.benchmark, documents)
     copies = find_copies(truth) if spec.benchmark.scoring.name == "clean" and "retrieval" in spec.evaluate else {}
     warnings += _repeated(copies)
-    warnings += _doubtful(spec, truth)
-    inputs = Inputs(spec.benchmark, tuple(documents), tuple(questions), truth, tuple(warnings), copies)
+    inputs = Inputs(spec.benchmark, tuple(documents), tuple(questions), truth, tuple(warnings), copies, _noises(spec))
     _check_truth(spec, inputs)
     return inputs
 
 
-def _doubtful(spec: Spec, truth: Truth) -> list[str]:
-    """Warn of noises of texts for which the pages are too different, each once for all its strengths."""
+def _noises(spec: Spec) -> tuple[TextNoise, ...]:
+    """Return the noises of texts that a spec has, each once for all its strengths."""
     noises = (each for base in spec.knowledge_bases for each in base.text_treatments if isinstance(each, TextNoise))
-    distinct = dict.fromkeys(each.model_copy(update={each.knob: 1.0}) for each in noises if each.acts)
-    return [note for noise in distinct for note in noise.notes(truth)]
+    return tuple(dict.fromkeys(each.model_copy(update={each.knob: 1.0}) for each in noises if each.acts))
 
 
 def _cut_short(spec: Spec) -> list[str]:

@@ -53,7 +53,7 @@ class Session:
             _log.warning("%s. What needs it and is not in the store fails unless it answers by then", line)
         limits = spec.limits
         memory = None if limits.memory_gb is None else int(limits.memory_gb * 2**30)
-        inputs = replace(self.inputs, warnings=())
+        inputs = replace(self.inputs, notes=(), noises=())
         self.executor.start(Setup(self.store.url, inputs, spec.plugin_files, limits.seconds, memory))
         try:
             yield self
