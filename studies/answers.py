@@ -2,7 +2,8 @@
 
     OHRBENCH_DATA=DIR python -m studies.answers WORK --out FOLDER
 
-Runs `pipelines/real-answers.yaml`, whose model must be in the folder that this is started from. Kept are scores and ids.
+Runs `pipelines/real-answers.yaml`, whose model must be in the folder that this is started from. Kept are numbers and
+ids.
 """
 
 import hashlib
