@@ -88,7 +88,7 @@ def main() -> None:
     work, out = given("Study g: measures what of an engine's noise reaches the answers.")
     spec = read_spec(SPEC)
     (generator,) = spec.generators
-    model = Path(generator.stage.model)
+    model = Path(generator.stage.model_dump()["model"])
     if hashlib.sha256(model.read_bytes()).hexdigest() != MODEL:
         print(f"{model} is not the file that we measured: the answers will differ")
     of = Run(run(spec, store=work / ".ohr", runs=work / "runs", workers=1).folder)

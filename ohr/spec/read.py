@@ -30,6 +30,8 @@ _WRITTEN = {
     "decompose", "margin", "strata", "aa", "hypotheses", "index_scope", "measure",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
+_NEW = {"per_document"}
+"""Those of them that are left out where they are not set, so that runs from before they came keep their key."""
 
 _PAID = {"knowledge_bases", "generators", "agents", "systems", "metrics", ""}
 """Keys of parts that may have a price; a fault of the whole file has none."""
@@ -134,7 +136,7 @@ def _spec(builder: Builder) -> Spec:
         plugin_digests=tuple(sorted(builder.registry.digests().items())),
         plugin_files=builder.registry.files,
         resolved={
-            **file.model_dump(mode="json", include=_WRITTEN),
+            **file.model_dump(mode="json", include=_WRITTEN - {key for key in _NEW if getattr(file, key) is None}),
             "plugins": _plugin_files(builder.source),
             "benchmark": written(benchmark),
             "knowledge_bases": [base.written() for base in bases],
