@@ -23,8 +23,9 @@ from ohr.metrics.dose import Floats
 from ohr.noise_files.page_changes import FEATURES, CleanPage, changes
 from ohr.parse_scores.olmocr import PageTest, read_test, run
 from ohr.parse_scores.omnidocbench import score_markdown
-from ohr.results.derived.losses import read_losses
+from ohr.results.derived.losses import Loss, read_losses
 from ohr.results.run import Run
+from studies.kept_scores import line
 from studies.rank_correlations import correlations
 
 KEPT = Path(__file__).parent / "kept"
@@ -131,24 +132,18 @@ def page_losses(of: Run, stage: str, metric: str) -> dict[tuple[str, str], float
 
 def engine_rows(values: Mapping[str, Mapping[str, Values]]) -> Iterator[str]:
     """Yield a line for each engine and kind of page."""
-    losses = {
-        (
-            of,
-            loss.condition,
-        ): f"{round(100 * loss.lost, 1) + 0.0} [{100 * loss.wide_low:.1f}, {100 * loss.wide_high:.1f}]"
+    retrieval, answers = (
+        {loss.condition: _interval(loss) for loss in read_losses(of) if loss.stage == stage}
         for of, stage in ((RETRIEVAL, "retrieval"), (ANSWERS, "overall"))
-        for loss in read_losses(of)
-        if loss.stage == stage
-    }
+    )
     for condition, pages in values.items():
         means = [float(np.nanmean([page[name] for page in pages.values()])) for name in BENCHMARKS]
-        cells = [
-            condition,
-            *(f"{mean:.3f}" for mean in means),
-            losses[RETRIEVAL, condition],
-            losses[ANSWERS, condition],
-        ]
-        yield f"| {' | '.join(cells)} |"
+        yield line(condition, *(f"{mean:.3f}" for mean in means), retrieval[condition], answers[condition])
+
+
+def _interval(loss: Loss) -> str:
+    lost, low, high = (round(100 * value, 1) + 0.0 for value in (loss.lost, loss.wide_low, loss.wide_high))
+    return f"{lost} [{low}, {high}]"
 
 
 def correlation_rows(values: Mapping[str, Mapping[str, Values]]) -> Iterator[str]:
@@ -165,7 +160,7 @@ def correlation_rows(values: Mapping[str, Mapping[str, Values]]) -> Iterator[str
             documents = np.array([document for document, _ in scored])
             value, low, high = correlations(documents, np.array([page[loss] for _, page in scored]), columns)[name]
             cells += [str(len(scored)), f"{value:.2f} [{low:.2f}, {high:.2f}]"]
-        yield f"| {' | '.join(cells)} |"
+        yield line(*cells)
 
 
 def main() -> None:

@@ -55,16 +55,22 @@ knowledge_bases:
 """
 
 
-def read(base: str) -> Texts:
-    """Return the text of each page of a knowledge base, by document and number."""
+def documents(base: str) -> dict[str, list[Path]]:
+    """Return the files of a knowledge base by domain; ends where the copy of the data lacks one."""
     if "OHRBENCH_DATA" not in os.environ:
         sys.exit("OHRBENCH_DATA must name a copy of OHRBench: `ohr data get ohrbench` says how to have one")
     root = Path(os.environ["OHRBENCH_DATA"]) / "retrieval_base" / base
-    texts = {}
-    for domain in DOMAINS:
-        files = sorted((root / domain).glob("*.json"))
-        if not files:
+    files = {domain: sorted((root / domain).glob("*.json")) for domain in DOMAINS}
+    for domain, listed in files.items():
+        if not listed:
             sys.exit(f"{root / domain} has no documents: OHRBENCH_DATA must hold the domains {', '.join(DOMAINS)}")
+    return files
+
+
+def read(base: str) -> Texts:
+    """Return the text of each page of a knowledge base, by document and number."""
+    texts = {}
+    for domain, files in documents(base).items():
         for file in files:
             for page in json.loads(file.read_text(encoding="utf-8")):
                 texts[f"{domain}/{file.stem}", page["page_idx"]] = page["text"] or ""
@@ -160,6 +166,8 @@ def given(about: str) -> tuple[Path, Path]:
         if folder.is_file():
             parser.error(f"{folder} is a file: name a folder")
         folder.mkdir(parents=True, exist_ok=True)
+    for base in ("gt", "MinerU"):
+        documents(base)
     return named.work.resolve(), named.out
 
 

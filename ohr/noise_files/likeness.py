@@ -54,7 +54,8 @@ class Likeness:
     Args:
         noise: at the fitted strength.
         severity: the fitted strength with its 95% interval over documents; without one where they are fewer than 5. It
-            is that of all documents where the noise is matched, of half of them elsewhere and in what follows.
+            is that of all documents where the noise is matched, or nearly, of half of them elsewhere and in what
+            follows.
         distance: the largest difference of a feature, in standard deviations of the noise's own draws.
         limit: the distance up to which a noise is matched.
         off: how many features are farther away than their limits.

@@ -83,11 +83,8 @@ def _listed(run: Run, tags: Mapping[str, str]) -> ListedRun:
 
 def partial(manifest: Mapping[str, Any]) -> str:
     """Return what makes a run a part of its study, "" for a whole one; a limit that cuts nothing makes none."""
-    questions = manifest.get("questions", 0)
-    spec, sizes = (
-        manifest["spec"],
-        {"limit": manifest.get("documents", 0), "per_document": questions, "sample": questions},
-    )
+    spec, questions = manifest["spec"], manifest.get("questions", 0)
+    sizes = {"limit": manifest.get("documents", 0), "per_document": questions, "sample": questions}
     return ", ".join(f"{key} {spec[key]}" for key, size in sizes.items() if spec.get(key) and spec[key] <= size)
 
 
