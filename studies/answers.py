@@ -2,47 +2,114 @@
 
     OHRBENCH_DATA=DIR python -m studies.answers WORK --out FOLDER
 
-Runs `pipelines/real-answers.yaml`, whose model must be in the folder that this is started from. Kept are numbers and
+Runs `pipelines/real-answers.yaml`, whose models must be in the folder that this is started from. Kept are numbers and
 ids.
 """
 
 import hashlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
+from ohr.metrics.dose import Floats
 from ohr.results.run import Run
 from ohr.runner.run import run
 from ohr.spec.read import read_spec
-from studies.real_pages import given
+from ohr.statistics.estimate import Estimate
+from studies.kept_scores import Scores, first_less, line, points
+from studies.real_pages import KEPT, given
 
 SPEC = Path(__file__).parents[1] / "pipelines" / "real-answers.yaml"
-MODEL = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
-"""SHA-256 of the file whose answers were measured, Qwen's own."""
+MODELS = {
+    "qwen2.5-coder-1.5b": "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    "qwen2.5-coder-0.5b": "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+}
+"""SHA-256 of the files whose answers were measured, by generator: the first as planned, the other to look at."""
+PLANNED = next(iter(MODELS))
+RETRIEVER = "bm25"
 KINDS = (("retrieval", "lcs"), ("overall", "f1"), ("reference", "f1"))
 """Stages that are kept, and their metric."""
-COLUMNS = ["question_id", "document", "domain", "evidence_source", "condition", "stage", "metric", "value"]
+COLUMNS = [
+    "question_id", "document", "domain", "evidence_source", "condition", "stage", "metric", "value", "retriever",
+    "generator",
+]  # fmt: skip
+CONDITIONS = ("gt", "MinerU")
+ALONE = ("evidence_only", "closed_book", "shuffled_context", "constant")
+"""Reference conditions, which need no retriever."""
 
 
 def scores_of(of: Run) -> pyarrow.Table:
-    """Return the scores of retrieval and answers of each question; the stage has the place of a retriever."""
+    """Return the scores of retrieval and of answers; those of answers have the generator's name as their retriever."""
     tables = [of.table("scores", COLUMNS, stage=stage, metric=metric) for stage, metric in KINDS]
-    joined = pyarrow.concat_tables([table.select(COLUMNS) for table in tables]).drop_columns(["metric"])
-    return joined.rename_columns({"stage": "retriever"})
+    rows = pyarrow.concat_tables([table.select(COLUMNS) for table in tables]).unify_dictionaries()
+    texts = {name: rows[name].cast("string") for name in ("retriever", "generator", "condition")}
+    by = compute.coalesce(texts["generator"], texts["retriever"], texts["condition"])  # `constant` has neither
+    rounded = compute.round(rows["value"], 4)
+    kept = rows.select(COLUMNS[:5])
+    return kept.append_column("retriever", by.dictionary_encode()).append_column("value", rounded)
+
+
+def reached(scores: Scores, model: str = PLANNED) -> dict[str, Estimate]:
+    """Return the losses of retrieval and of answers to the engine, and the second over the first.
+
+    The loss of answers and the ratio are the primary hypotheses, whose intervals hold together.
+    """
+    retrieval, answers = ([(condition, name) for condition in CONDITIONS] for name in (RETRIEVER, model))
+    return {
+        "retrieval": scores.estimate(retrieval, first_less),
+        "answers": scores.estimate(answers, first_less, 2),
+        "ratio": scores.estimate([*retrieval, *answers], _over, 2, zero=False),
+    }
+
+
+def _over(means: Floats) -> Any:
+    return (means[2] - means[3]) / (means[0] - means[1])
+
+
+def parts(scores: Scores) -> dict[str, Any]:
+    """Return the questions by what their retrieval lost: all, half of its score or more, less than that, nothing."""
+    clean, noisy = (scores.values[condition, RETRIEVER] for condition in CONDITIONS)
+    lost = clean - noisy
+    half = (lost > 0) & (lost >= clean / 2)
+    return {
+        "all": np.full(len(lost), True),
+        "half or more": half,
+        "less than half": (lost > 0) & ~half,
+        "nothing": lost <= 0,
+    }
+
+
+def answer_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield a line for BM25 and each model by what retrieval lost, and for the answers that need no retrieval."""
+    scores = Scores.read(folder / "answers.parquet")
+    for model in (RETRIEVER, *MODELS):
+        cells = [(condition, model) for condition in CONDITIONS]
+        for name, chosen in parts(scores).items():
+            together = 2 if (model, name) == (PLANNED, "all") else 1
+            means = (f"{100 * float(scores.values[cell][chosen].mean()):.1f}" for cell in cells)
+            loss = scores.estimate(cells, first_less, together, chosen)
+            yield line(model, name, int(chosen.sum()), *means, points(loss))
+    for condition in ALONE:
+        for model in MODELS if condition != "constant" else ("constant",):
+            values = scores.values[condition, model]
+            yield line(model, condition, len(values), f"{100 * float(values.mean()):.1f}", "", "")
 
 
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures what of an engine's noise reaches the answers.")
     spec = read_spec(SPEC)
-    (generator,) = spec.generators
-    model = Path(generator.stage.model_dump()["model"])
-    if not model.is_file():
-        sys.exit(f"{model} is not in this folder: {SPEC.name} says where it comes from")
-    if hashlib.sha256(model.read_bytes()).hexdigest() != MODEL:
-        print(f"{model} is not the file that we measured: the answers will differ")
+    for generator in spec.generators:
+        model = Path(generator.stage.model_dump()["model"])
+        if not model.is_file():
+            sys.exit(f"{model} is not in this folder: {SPEC.name} says where it comes from")
+        if hashlib.sha256(model.read_bytes()).hexdigest() != MODELS[generator.name]:
+            print(f"{model} is not the file that we measured: the answers will differ")
     of = Run(run(spec, store=work / ".ohr", runs=work / "runs", workers=1).folder)
     parquet.write_table(scores_of(of), out / "answers.parquet", compression="zstd")
 
