@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from rapidfuzz.distance import Levenshtein
@@ -63,12 +63,13 @@ def read_correction_prompt(prompt: str | Path) -> CorrectionPrompt:
 class LlmCorrection(Correction, kind="llm_correction"):
     """Lets a generator correct the text of each page, and takes nothing but corrections from it.
 
-    A reply's thoughts, a fence around it and a line that introduces it are cut. A page stays as it is where the reply
-    refuses, is empty, cut, much shorter or longer, in another language or script, or another text. Pages without text
-    are not asked about. What the model thinks it knows of a page that nobody can read is not seen here: compare the
-    scores.
+    A reply's thoughts, instructions that it repeats, a fence around it and a line that introduces it are cut. A page
+    stays as it is where the reply refuses, is empty, cut, much shorter or longer, in another language or script, or
+    another text. Pages without text are not asked about. What the model thinks it knows of a page that nobody can read
+    is not seen here: compare the scores.
     """
 
+    version: ClassVar[int] = 2
     generator: Annotated[GeneratorPart, Field(description="The generator that corrects; its `prompt` is not used.")]
     prompt: Annotated[Path | str, Field(description="correct, or a file with system and user.")] = "correct"
     most_words: Annotated[int, Field(ge=1, description="Longer pages are not asked about, and stay.")] = 2000
@@ -115,7 +116,7 @@ class LlmCorrection(Correction, kind="llm_correction"):
             return TreatedPage(page.text, {"outcome": "too_long"})
         if reply is None or reply.error is not None:
             return TreatedPage(page.text, {"outcome": "failed"})
-        text = _bare(reply.text, page.text)
+        text = _bare(reply.text, page.text, read_correction_prompt(self.prompt))
         outcome = "shortened" if reply.finish == "length" or reply.truncated else self._outcome(page.text, text)
         record = {"outcome": outcome, "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out}
         return TreatedPage(text if outcome == "corrected" else page.text, record)
@@ -137,9 +138,13 @@ class LlmCorrection(Correction, kind="llm_correction"):
         return "corrected" if _resemble(before, after, self.similar) else "rewritten"
 
 
-def _bare(reply: str, page: str) -> str:
-    """Return a reply without thoughts, and without a fence and an introduction that the page does not have."""
+def _bare(reply: str, page: str, prompt: CorrectionPrompt) -> str:
+    """Return a reply without thoughts, and without instructions, fence and introduction that the page does not have."""
     text = without_thoughts(reply).strip()
+    for instruction in "\n\n".join((prompt.system, prompt.user)).split("\n\n"):
+        # small models repeat what they were told before they do it
+        if instruction.strip() not in ("", "{text}") and not page.lstrip().startswith(instruction.strip()):
+            text = text.removeprefix(instruction.strip()).lstrip()
     if (line := _PREAMBLE.match(text)) and not _resemble(line[0], page.lstrip()[: line.end()], 0.5):
         text = text[line.end() :]
     if text.startswith(_FENCES) and not page.lstrip().startswith(_FENCES):

@@ -100,16 +100,23 @@ def answer_rows(folder: Path = KEPT) -> Iterator[str]:
             yield line(model, condition, len(values), f"{100 * float(values.mean()):.1f}", "", "")
 
 
+def model_of(name: str) -> Path:
+    """Return the model file of a generator of SPEC; ends where it is not in this folder, says where it is another."""
+    stages = {generator.name: generator.stage.model_dump() for generator in read_spec(SPEC).generators}
+    model = Path(stages[name]["model"])
+    if not model.is_file():
+        sys.exit(f"{model} is not in this folder: {SPEC.name} says where it comes from")
+    if hashlib.sha256(model.read_bytes()).hexdigest() != MODELS[name]:
+        print(f"{model} is not the file that we measured: the answers will differ")
+    return model.resolve()
+
+
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures what of an engine's noise reaches the answers.")
     spec = read_spec(SPEC)
-    for generator in spec.generators:
-        model = Path(generator.stage.model_dump()["model"])
-        if not model.is_file():
-            sys.exit(f"{model} is not in this folder: {SPEC.name} says where it comes from")
-        if hashlib.sha256(model.read_bytes()).hexdigest() != MODELS[generator.name]:
-            print(f"{model} is not the file that we measured: the answers will differ")
+    for name in MODELS:
+        model_of(name)
     of = Run(run(spec, store=work / ".ohr", runs=work / "runs", workers=1).folder)
     parquet.write_table(scores_of(of), out / "answers.parquet", compression="zstd")
 

@@ -10,7 +10,7 @@ Features are computed once and kept in WORK: 100 s of one core a page; the fits 
 import argparse
 import json
 from collections.abc import Callable, Iterator
-from itertools import compress
+from itertools import compress, product
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,9 @@ from ohr.seeds import generator
 PDFS = Path("benchmarks/mini/data/pdfs")
 DPI = 75
 SETS = {"development": slice(0, 12, 2), "held out": slice(1, 24, 2)}
-"""Places of the documents of each set, of which the middle page is taken."""
+"""Places of the documents of each set."""
+PAGES = {"development": 1, "held out": 2}
+"""Pages of each document: the middle one, and the first."""
 SEVERITIES = (0.2, 0.4, 0.6, 0.8)
 DRAWN = {"development": 1001, "held out": 1002}
 """Seeds of the given noise of each set; the synthesis has `SYNTHESIS`."""
@@ -94,13 +96,15 @@ def measure(work: Path, part: str) -> None:
     synthesis = tuple(recipe for kind in image_kinds() for recipe in recipes(kind, LEVELS))
     drawn = SEVERITIES if part == "held out" else ()  # tuning has the synthesis, a level of it being left out
     own = tuple(recipe for kind in image_kinds() for recipe in recipes(kind, drawn))
-    for place, pdf in enumerate(sorted(PDFS.rglob("*.pdf"))[SETS[part]]):
-        path, image = work / f"{part} {pdf.stem}.json", work / f"{pdf.stem}.png"
+    pdfs = sorted(PDFS.rglob("*.pdf"))[SETS[part]]
+    for place, (pdf, number) in enumerate(product(pdfs, range(PAGES[part]))):
+        name = pdf.stem + ("", " first")[number]
+        path, image = work / f"{part} {name}.json", work / f"{name}.png"
         if path.exists():
             continue
         pages = page_images(pdf, DPI)
-        write_image(image, pages.image(len(pages) // 2))
-        twin = Twin(pdf.stem, image, image)
+        write_image(image, pages.image((len(pages) // 2, 0)[number]))
+        twin = Twin(name, image, image)
         clean = CleanPage(twin.images()[0])
         rows = {f"own {kind} {at}": row for (kind, at), row in look(Look(twin, own, DRAWN[part])).items()}
         for name in (*FOREIGN, *EFFECTS):

@@ -1,0 +1,148 @@
+"""Measures study f of studies/PLAN.md: what a language model's correction regains, and what it invents.
+
+    OHRBENCH_DATA=DIR python -m studies.corrections WORK --out FOLDER
+
+Starts in the folder that has the larger model of `pipelines/real-answers.yaml`. Of each document a passage with
+evidence is corrected, as MinerU read it or as the ground truth has it, and put back into its page. Kept are numbers and
+ids. WORK keeps the store, so a killed study continues where it was.
+"""
+
+import os
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+from pyarrow import compute, parquet
+
+from ohr.chunkers.tokens import Tokens
+from ohr.contracts import Page, Question
+from ohr.metrics.lcs import lcs
+from ohr.metrics.trust import COUNTS, INVENTED, page_trust
+from ohr.spec.read import make_benchmark
+from studies.answers import PLANNED, model_of
+from studies.real_pages import DOMAINS, Place, Texts, given, read, scores_of, write_base
+from studies.runs import run_spec
+
+SIZE = 128
+"""Tokens of a passage, as in study g."""
+EVERY = {"MinerU": 2, "gt": 6}
+"""One of so many documents has its passage corrected: an hour on two cores."""
+COUNTED = ("words_kept", "words_misread", "invented", "numbers_kept", "numbers_new")
+
+HEAD = """
+name: {name}
+replicates: 1
+benchmark: {{kind: ohrbench, root: "${{OHRBENCH_DATA}}", domains: [law, manual, textbook], protocol: clean}}
+chunker: {{kind: tokens, size: 128}}
+index_scope: domain
+retrievers: [{{kind: bm25, top_k: 2}}]
+evaluate: [retrieval]
+knowledge_bases:
+  - name: gt
+"""
+CORRECTED = """\
+  - name: corrected
+    treatments:
+      - {{kind: precomputed, root: "{root}", format: ohrbench}}
+      - kind: llm_correction
+        generator: {{kind: llama_cpp, model: "{model}", max_tokens: 256, threads: 2}}
+"""
+BASE = '  - {{name: "{name}", ocr: {{kind: precomputed, root: "{root}", format: ohrbench}}}}\n'
+
+
+@dataclass(frozen=True)
+class Passage:
+    """The characters [start, end) of a page that a question asks about."""
+
+    question: Question
+    start: int
+    end: int
+
+    @property
+    def place(self) -> Place:
+        """Document and page."""
+        return self.question.document, self.question.pages[0]
+
+
+def drawn(sides: Mapping[str, Texts]) -> list[Question]:
+    """Return a question about each document, drawn among those about a single page with text on both sides."""
+    fields = {"kind": "ohrbench", "root": os.environ["OHRBENCH_DATA"], "domains": list(DOMAINS)}
+    about: dict[str, list[Question]] = {}
+    for question in make_benchmark(fields, "corrections").questions():
+        place = question.document, question.pages[0] if len(question.pages) == 1 else -1
+        if all(texts.get(place, "").strip() for texts in sides.values()):
+            about.setdefault(question.document, []).append(question)
+    return [random.Random(document).choice(asked) for document, asked in sorted(about.items())]
+
+
+def passage(question: Question, texts: Texts) -> Passage:
+    """Return the passage of the question's page that has most of its evidence."""
+    place = question.document, question.pages[0]
+    chunks = Tokens(size=SIZE).split([Page(*place, texts[place])])
+    best = max(chunks, key=lambda chunk: lcs(chunk.text, " ".join(question.evidence)))
+    return Passage(question, best.start, best.end)
+
+
+def correct(side: str, chosen: Sequence[Passage], texts: Texts, work: Path) -> dict[Place, dict[str, Any]]:
+    """Let the model correct passages, each as a page of its own; return its text and record of each page."""
+    root = work / "passages" / side / "MinerU"
+    if not root.is_dir():
+        cut = {each.place: texts[each.place][each.start : each.end] for each in chosen}
+        write_base(root, cut, {}, list(cut))
+    base = CORRECTED.format(root=root, model=model_of(PLANNED))
+    of = run_spec(HEAD.format(name=f"corrections-{side}") + base, work)
+    records = {(row["document"], row["page"]): row for row in of.rows("treatments", condition="corrected")}
+    for row in of.rows("texts", ["document", "page", "text"], condition="corrected"):
+        if record := records.get((row["document"], row["page"])):
+            record["text"] = row["text"]
+    return records
+
+
+def counts(text: str, truth: str, when: str) -> dict[str, int]:
+    """Count the words and numbers of a page that are kept, misread and invented."""
+    every = dict(zip(COUNTS, page_trust(text, truth), strict=True))
+    every["invented"] = sum(every[name] for name in INVENTED)
+    return {f"{name} {when}": every[name] for name in COUNTED}
+
+
+def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
+    """Correct, and return a row for each passage, and the scores of their questions on all four knowledge bases."""
+    sides = {side: read(side) for side in EVERY}
+    questions, rows, bases = drawn(sides), [], BASE.format(name="MinerU", root="${OHRBENCH_DATA}/retrieval_base/MinerU")
+    for side, every in EVERY.items():
+        texts, pages = sides[side], {}
+        chosen = [passage(question, texts) for question in questions[::every]]
+        records = correct(side, chosen, texts, work)
+        for each in chosen:
+            record, text = records[each.place], texts[each.place]
+            pages[each.place] = text[: each.start] + record["text"] + text[each.end :]
+            row: dict[str, Any] = {
+                "question_id": each.question.id,
+                "document": each.question.document,
+                "condition": side,
+            }
+            row |= {name: record[name] for name in ("outcome", "tokens_in", "tokens_out", "seconds")}
+            row |= counts(text, sides["gt"][each.place], "before")
+            rows.append(row | counts(pages[each.place], sides["gt"][each.place], "after"))
+        folder = work / "corrected" / side / "MinerU"
+        if not folder.is_dir():
+            write_base(folder, pages, texts, list(pages))
+        bases += BASE.format(name=f"{side} corrected", root=folder)
+    scores = scores_of(run_spec(HEAD.format(name="corrections") + bases, work))
+    asked = pyarrow.array([question.id for question in questions[:: min(EVERY.values())]])
+    return rows, scores.filter(compute.is_in(scores["question_id"].cast("string"), asked))
+
+
+def main() -> None:
+    """Measure, and keep the numbers."""
+    work, out = given("Study f: measures what a model's correction regains, and what it invents.")
+    rows, scores = measure(work)
+    parquet.write_table(pyarrow.Table.from_pylist(rows), out / "corrections.parquet", compression="zstd")
+    parquet.write_table(scores, out / "correction_scores.parquet", compression="zstd")
+
+
+if __name__ == "__main__":
+    main()
