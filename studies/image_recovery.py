@@ -24,7 +24,19 @@ from ohr.noise_files.image_features import features
 from ohr.noise_files.image_synthesis import Look, Table, image_kinds, look
 from ohr.noise_files.image_twins import CleanPage, Twin, opencv
 from ohr.noise_files.severity_fit import nearest, own_tests
-from ohr.noise_files.validate_images import CLOSE, COARSE, FEW, LEVELS, KindRow, evenly, fitted, floor, ranked, recipes
+from ohr.noise_files.validate_images import (
+    CLOSE,
+    COARSE,
+    FEW,
+    LEVELS,
+    KindRow,
+    drawn,
+    evenly,
+    fitted,
+    floor,
+    ranked,
+    recipes,
+)
 from ohr.registry import Registry
 from ohr.seeds import generator
 
@@ -134,14 +146,15 @@ class Measured:
         self.coarse = {kind: features[at][:, self.few] for kind, features in self.synthesis.items()}
         self.least = floor(self.coarse)
         self.tests = {
-            kind: own_tests(np.array(LEVELS), features, self.least) for kind, features in self.synthesis.items()
+            kind: own_tests(np.array(LEVELS), features, self.least, drawn(kind, self.columns))
+            for kind, features in self.synthesis.items()
         }
 
     def rows(self, given: Table) -> list[KindRow]:
         """Do what `validate_images` does with the features of given pages."""
         chosen = {kind: self.synthesis[kind] for kind in nearest(given[self.few], self.coarse, CLOSE)}
         tests = {kind: self.tests[kind] for kind in chosen}
-        return ranked(fitted(chosen, given, self.least, tests), self.columns)
+        return ranked(fitted(chosen, given, self.least, tests, self.columns), self.columns)
 
 
 def own(measured: Measured) -> Iterator[tuple[str, ...]]:
@@ -191,7 +204,7 @@ def main() -> None:
         for row in (*own(measured), *foreign(measured)):
             print(part, "|", " | ".join(row))
     for severity in SEVERITIES:
-        print("at best", severity, *(f"{share:.2f}" for share in best(12, severity)))
+        print("at best", severity, *(f"{share:.2f}" for share in best(24, severity)))
 
 
 if __name__ == "__main__":

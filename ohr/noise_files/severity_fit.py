@@ -3,7 +3,8 @@
 The severity comes from indirect inference with a learned summary (Fearnhead and Prangle, JRSS B 2012): a ridge
 regression of the severity on the features of simulated pages gives a score of each page; the mean score of a set of
 pages, or its largest one, is then read off the curve that simulated sets of known severity lie on. The score of a page
-comes from pages of another fold.
+comes from pages of another fold. Where a kind draws something of each page up to the severity, and a feature measures
+it, the largest size of that feature is a third summary.
 """
 
 from collections.abc import Mapping
@@ -70,11 +71,13 @@ class Curves:
 
     Args:
         levels: (L,) severities. simulated: (L, n, F) features. given: (n, F) features of the same pages.
+        drawn: the place of the feature that measures what is drawn up to the severity, if there is one.
     """
 
-    def __init__(self, levels: Array, simulated: Array, given: Array) -> None:
+    def __init__(self, levels: Array, simulated: Array, given: Array, drawn: int | None = None) -> None:
         """Learn the scores."""
         self.levels = levels
+        self.sizes = None if drawn is None else (np.abs(simulated[..., drawn]), np.abs(given[:, drawn]))
         count, pages, _ = simulated.shape
         usual = _own(simulated)
         simulated, given = simulated - usual, given - usual
@@ -101,14 +104,18 @@ class Curves:
         return float(np.square(self.simulated - self.levels[:, None]).mean())
 
     def severity(self, pages: NDArray[np.int64]) -> Severity:
-        """Return the severity of some pages, by the summary that scatters less: their mean score or their largest."""
+        """Return the severity of some pages, by the summary that scatters least."""
         simulated, given = self.simulated[:, pages], self.given[pages]
         own = simulated - simulated.mean(axis=0)
         own -= own.mean(axis=1, keepdims=True)
         freedom = (len(pages) - 1) * (1 - 1 / len(self.levels)) * len(pages)
         by_mean = self._read_off(simulated.mean(axis=1), float(given.mean()), np.square(own).sum(axis=1) / freedom)
-        by_most = self._read_off(simulated.max(axis=1), float(given.max()), None)
-        return min(by_mean, by_most, key=lambda each: each[1])[0]
+        known = [by_mean, self._read_off(simulated.max(axis=1), float(given.max()), None)]
+        if self.sizes:
+            simulated, given = self.sizes[0][:, pages].max(axis=1), self.sizes[1][pages]
+            unit = np.ptp(simulated) / np.ptp(self.levels)  # as scores are: one for each severity
+            known.append(self._read_off(simulated / unit, float(given.max() / unit), None))
+        return min(known, key=lambda each: each[1])[0]
 
     def _read_off(self, heights: Array, height: float, off: Array | None) -> tuple[Severity, float]:
         """Return the severity at which a curve has a height, and the mean error over all severities.
@@ -136,7 +143,7 @@ class Curves:
         return severity, float(np.mean([error(at) for at in range(100, 1001, 100)]))
 
 
-def fit(levels: Array, simulated: Array, given: Array, floor: Array, limits: Array) -> Fit:
+def fit(levels: Array, simulated: Array, given: Array, floor: Array, limits: Array, drawn: int | None = None) -> Fit:
     """Fit the severity of a kind on each half of the pages, and test it on the other half.
 
     Args:
@@ -145,15 +152,17 @@ def fit(levels: Array, simulated: Array, given: Array, floor: Array, limits: Arr
         given: (n, F) features of the same pages.
         floor: (F,) the least spread of each feature that counts.
         limits: (2,) those of the kind on these pages.
+        drawn: see Curves.
     """
     distance, most = limits
     halves = np.sqrt((len(given[::2]), len(given[1::2]))).sum() / np.sqrt(2)
     # a limit may be more than a clipped difference can be; one that is clipped on all pages refuses
     most = min(most, 0.99 * _CLIPPED * halves / np.sqrt(1 + 1 / _WINDOW))
-    return replace(_test(levels, simulated, given, floor), threshold=float(distance), most_threshold=float(most))
+    fitted = _test(levels, simulated, given, floor, drawn)
+    return replace(fitted, threshold=float(distance), most_threshold=float(most))
 
 
-def own_tests(levels: Array, simulated: Array, floor: Array) -> Array:
+def own_tests(levels: Array, simulated: Array, floor: Array, drawn: int | None = None) -> Array:
     """Test a kind on its own noise: each level but the first and last is taken for given pages, and fitted by others.
 
     Returns:
@@ -162,7 +171,7 @@ def own_tests(levels: Array, simulated: Array, floor: Array) -> Array:
     rows = []
     for place in range(1, len(levels) - 1):
         others = np.arange(len(levels)) != place
-        own = _test(levels[others], simulated[others], simulated[place], floor)
+        own = _test(levels[others], simulated[others], simulated[place], floor, drawn)
         rows.append((own.distance, own.most))
     return np.log(np.array(rows) + 1e-6)
 
@@ -182,9 +191,9 @@ def limits_of(tests: Mapping[str, Array]) -> dict[str, Array]:
     return limits
 
 
-def _test(levels: Array, simulated: Array, given: Array, floor: Array) -> Fit:
+def _test(levels: Array, simulated: Array, given: Array, floor: Array, drawn: int | None) -> Fit:
     """Fit pages, without limits."""
-    curves, pages = Curves(levels, simulated, given), np.arange(len(given))
+    curves, pages = Curves(levels, simulated, given, drawn), np.arange(len(given))
     halves, tests = (pages[::2], pages[1::2]), []
     for fitted, tested in (halves, halves[::-1]):
         severity = curves.severity(fitted)

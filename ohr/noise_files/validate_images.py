@@ -26,6 +26,10 @@ _FLOOR = 0.03
 """The least spread of a feature that counts, as a share of its spread over all kinds: less is no difference to see."""
 
 
+_DRAWN = {"rotation": "skew"}
+"""Kinds that draw something of each page up to the severity, and the feature that measures it."""
+
+
 @dataclass(frozen=True, slots=True)
 class KindRow:
     """A kind of noise against the noisy images.
@@ -131,8 +135,8 @@ def validate_images(
     second = _looks([Look(twin, close, seed) for twin in twins], progress, processes)
     simulated = {kind: table(second, recipes(kind, LEVELS), columns) for kind in chosen}
     least = floor(coarse)
-    tests = {kind: own_tests(np.array(LEVELS), part, least) for kind, part in simulated.items()}
-    fits = fitted(simulated, given, least, tests)
+    tests = {kind: own_tests(np.array(LEVELS), part, least, drawn(kind, columns)) for kind, part in simulated.items()}
+    fits = fitted(simulated, given, least, tests, columns)
     rows = ranked(fits, columns) + [KindRow(kind, "far") for kind in names if kind not in fits]
     match = rows[0].kind if rows[0].verdict == "matched" else None
     return ImageReport(match, len(twins), tuple(alone), lost, tuple(rows))
@@ -148,10 +152,23 @@ def recipes(kind: str, levels: Sequence[float]) -> list[Recipe]:
     return [(kind, level) for level in levels]
 
 
-def fitted(simulated: Mapping[str, Table], given: Table, least: Table, tests: Mapping[str, Array]) -> dict[str, Fit]:
+def drawn(kind: str, columns: Sequence[str]) -> int | None:
+    """Return the place of the feature that measures what a kind draws of each page up to the severity."""
+    return columns.index(_DRAWN[kind]) if kind in _DRAWN else None
+
+
+def fitted(
+    simulated: Mapping[str, Table],
+    given: Table,
+    least: Table,
+    tests: Mapping[str, Array],
+    columns: Sequence[str],
+) -> dict[str, Fit]:
     """Fit each kind: `simulated` at all levels, `given` features of the same pages, `least` spread, own `tests`."""
     levels, limits = np.array(LEVELS), limits_of(tests)
-    return {kind: fit(levels, part, given, least, limits[kind]) for kind, part in simulated.items()}
+    return {
+        kind: fit(levels, part, given, least, limits[kind], drawn(kind, columns)) for kind, part in simulated.items()
+    }
 
 
 def floor(coarse: Mapping[str, Table]) -> Table:
