@@ -49,9 +49,8 @@ def scores_of(of: Run) -> pyarrow.Table:
     rows = pyarrow.concat_tables([table.select(COLUMNS) for table in tables]).unify_dictionaries()
     texts = {name: rows[name].cast("string") for name in ("retriever", "generator", "condition")}
     by = compute.coalesce(texts["generator"], texts["retriever"], texts["condition"])  # `constant` has neither
-    rounded = compute.round(rows["value"], 4)
     kept = rows.select(COLUMNS[:5])
-    return kept.append_column("retriever", by.dictionary_encode()).append_column("value", rounded)
+    return kept.append_column("retriever", by.dictionary_encode()).append_column("value", rows["value"])
 
 
 def reached(scores: Scores, model: str = PLANNED) -> dict[str, Estimate]:
@@ -87,7 +86,8 @@ def parts(scores: Scores) -> dict[str, Any]:
 def answer_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for BM25 and each model by what retrieval lost, and for the answers that need no retrieval."""
     scores = Scores.read(folder / "answers.parquet")
-    for model in (RETRIEVER, *MODELS):
+    models = [name for name in MODELS if (ALONE[0], name) in scores.values]
+    for model in (RETRIEVER, *models):
         cells = [(condition, model) for condition in CONDITIONS]
         for name, chosen in parts(scores).items():
             together = 2 if (model, name) == (PLANNED, "all") else 1
@@ -95,7 +95,7 @@ def answer_rows(folder: Path = KEPT) -> Iterator[str]:
             loss = scores.estimate(cells, first_less, together, chosen)
             yield line(model, name, int(chosen.sum()), *means, points(loss))
     for condition in ALONE:
-        for model in MODELS if condition != "constant" else ("constant",):
+        for model in models if condition != "constant" else ("constant",):
             values = scores.values[condition, model]
             yield line(model, condition, len(values), f"{100 * float(values.mean()):.1f}", "", "")
 

@@ -9,21 +9,27 @@ ids. WORK keeps the store, so a killed study continues where it was.
 
 import os
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow
 from pyarrow import compute, parquet
 
 from ohr.chunkers.tokens import Tokens
 from ohr.contracts import Page, Question
+from ohr.metrics.dose import Floats
 from ohr.metrics.lcs import lcs
 from ohr.metrics.trust import COUNTS, INVENTED, page_trust
 from ohr.spec.read import make_benchmark
+from ohr.statistics.clusters import Clusters
+from ohr.statistics.derived import against_zero
+from ohr.statistics.estimate import Estimate
 from studies.answers import PLANNED, model_of
-from studies.real_pages import DOMAINS, Place, Texts, given, read, scores_of, write_base
+from studies.kept_scores import LEVEL, Scores, first_less, line, points
+from studies.real_pages import DOMAINS, KEPT, Place, Texts, given, read, scores_of, write_base
 from studies.runs import run_spec
 
 SIZE = 128
@@ -134,6 +140,67 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
     scores = scores_of(run_spec(HEAD.format(name="corrections") + bases, work))
     asked = pyarrow.array([question.id for question in questions[:: min(EVERY.values())]])
     return rows, scores.filter(compute.is_in(scores["question_id"].cast("string"), asked))
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """Kept counts of the pages of one side whose passage was corrected.
+
+    Args:
+        before: (passages,) by name of the count. after: with the corrected passage.
+    """
+
+    documents: Any
+    before: Mapping[str, Floats]
+    after: Mapping[str, Floats]
+    records: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def read(cls, side: str, folder: Path = KEPT) -> "Corrections":
+        """Read kept counts."""
+        rows = [
+            row for row in parquet.read_table(folder / "corrections.parquet").to_pylist() if row["condition"] == side
+        ]
+        before, after = (
+            {name: np.array([float(row[f"{name} {when}"]) for row in rows]) for name in COUNTED}
+            for when in ("before", "after")
+        )
+        return cls(np.array([row["document"] for row in rows]), before, after, rows)
+
+    def change(self, name: str, less: str = "", among: int = 1) -> Estimate:
+        """Estimate by how much a count rises for each passage, or by how much more than another one."""
+        rises = [self.after[each] - self.before[each] for each in (name, less or name)]
+        clusters = Clusters.of(self.documents, np.array([document.split("/")[0] for document in self.documents]))
+        return against_zero(np.array(rises), clusters, first_less if less else _first, 1 - (1 - LEVEL) / among)
+
+
+def _first(means: Floats) -> Any:
+    return means[0]
+
+
+def corrected(folder: Path = KEPT) -> dict[str, Estimate]:
+    """Return what both primary hypotheses ask: words regained, and words invented less those, for each passage."""
+    of = Corrections.read("MinerU", folder)
+    return {"regained": of.change("words_kept", among=2), "more": of.change("invented", "words_kept", among=2)}
+
+
+def correction_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield a line for each count of a page, and for the retrieval of the questions, of both sides."""
+    scores = Scores.read(folder / "correction_scores.parquet")
+    for side in EVERY:
+        of = Corrections.read(side, folder)
+        number = len(of.records)
+        for name in COUNTED:
+            rise = of.change(name, among=2 if (side, name) == ("MinerU", "words_kept") else 1)
+            means = (f"{values[name].mean():.1f}" for values in (of.before, of.after))
+            yield line(
+                side, name.replace("_", " "), number, *means, f"{rise.mean:.2f} [{rise.low:.2f}, {rise.high:.2f}]"
+            )
+        asked = np.isin(scores.ids, [record["question_id"] for record in of.records])
+        cells = [(condition, "bm25") for condition in (f"{side} corrected", side)]
+        after, before = (f"{100 * scores.values[cell][asked].mean():.1f}" for cell in cells)
+        gain = scores.estimate(cells, first_less, chosen=asked)
+        yield line(side, "retrieval, points", number, before, after, points(gain))
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from studies import real_documents as studies
+from studies.answers import reached
 from studies.remedies import repaired
 
 ROOT = Path(__file__).parents[1]
@@ -25,8 +27,9 @@ PAGE = (ROOT / "docs" / "real-documents.md").read_text(encoding="utf-8")
         (studies.selective_rows, "| domain | pages replaced |"),
         (studies.retriever_rows, "| evidence | retriever |"),
         (studies.remedy_rows, "| chunks read x"),
+        (studies.answer_rows, "| scores of | questions |"),
     ],
-    ids=["correlations", "invention", "selective", "retrievers", "remedies"],
+    ids=["correlations", "invention", "selective", "retrievers", "remedies", "answers"],
 )
 def test_the_page_has_the_rows_of_the_kept_numbers(rows, heading):
     lines, kept = PAGE.splitlines(), list(rows())
@@ -34,36 +37,52 @@ def test_the_page_has_the_rows_of_the_kept_numbers(rows, heading):
     assert lines[start : start + len(kept)] == kept and not lines[start + len(kept)].startswith("|")
 
 
+def written(values, digits=2):
+    """Write a number with its interval as sentences do: without a zero before the point."""
+    mean, low, high = (re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}") for value in values)
+    return f"{mean} [{low}, {high}]"
+
+
+def ends(estimate, unit=1.0):
+    """Return an estimate and the ends of its interval."""
+    return tuple(unit * value for value in (estimate.mean, estimate.low, estimate.high))
+
+
 def test_the_sentences_have_the_kept_numbers():
-    scores, joined = (studies.Scores.read(studies.KEPT / name) for name in (studies.SELECTIVE, "retrievers.parquet"))
-    share = studies.selective(scores)["most words lost 10%"]["share"]
-    ratio = studies.forgiven()[20]["text_edit@1.5"][1]
+    scores, joined, remedies, answers = (
+        studies.Scores.read(studies.KEPT / f"{name}.parquet")
+        for name in ("selective", "retrievers", "remedies", "answers")
+    )
     loss = scores.estimate([("gt", "bm25_reference"), ("MinerU", "bm25_reference")], lambda means: means[0] - means[1])
     predicted, spared = studies.PageLosses.read(scores).correlations(), studies.retrievers(joined)
-    shares = [predicted[name] for name in ("words lost", "edit distance", "words lost less edit distance")]
-    shares += [(share.mean, share.low, share.high), (ratio.mean, ratio.low, ratio.high)]
-    said = [f"{value:.2f} [{low:.2f}, {high:.2f}]".replace("0.", ".") for value, low, high in shares]
-    said += [studies.points(spared[name]["loss"]) for name in ("bm25", "minilm", "hybrid")]
-    said += [studies.points(spared[name]["spared"]).replace("0.", ".") for name in ("minilm", "hybrid")]
-    said += [studies.points(loss)]
-    more, overlap = (
-        repaired(studies.Scores.read(studies.KEPT / "remedies.parquet"))[name] for name in ("four", "overlap")
-    )
-    said += ["{:.1f} points [{:.1f}, {:.1f}] less".format(*(-100 * end for end in (more[0], more[2], more[1])))]
-    said += [
-        "{:.1f} [{:.1f}, {:.1f}]".format(*(-100 * end for end in (overlap[0], overlap[2], overlap[1]))).replace(
-            "0.", "."
-        )
+    repairs, losses = repaired(remedies), reached(answers)
+    more, overlap = (tuple(-100 * repairs[name][place] for place in (0, 2, 1)) for name in ("four", "overlap"))
+    ratio, better = written(ends(losses["ratio"])), written(predicted["words lost less edit distance"])
+    said = [
+        better,
+        *(written(predicted[name]) for name in ("words lost", "edit distance")),
+        written(ends(studies.selective(scores)["most words lost 10%"]["share"])),
+        written(ends(studies.forgiven()[20]["text_edit@1.5"][1])),
+        *(studies.points(spared[name]["loss"]) for name in ("bm25", "minilm", "hybrid")),
+        *(written(ends(spared[name]["spared"], 100), 1) for name in ("minilm", "hybrid")),
+        studies.points(loss),
+        "{:.1f} points [{:.1f}, {:.1f}] less".format(*more),
+        written(overlap, 1),
+        studies.points(losses["retrieval"]),
+        written(ends(losses["answers"], 100), 1),
+        ratio,
     ]
     assert [text for text in said if text not in PAGE] == []
-    assert f"**{100 * loss.mean:.0f} of " in (ROOT / "README.md").read_text(encoding="utf-8")
+    readme, examples = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/examples/index.md"))
+    assert f"**{100 * loss.mean:.0f} of " in readme and ratio in readme
+    assert all(text in examples for text in (studies.points(loss), better, ratio))
 
 
 def test_kept_tables_have_numbers_and_ids_only():
     for path in studies.KEPT.glob("*.parquet"):
-        table = parquet.read_table(path)
-        texts = {name for name in table.column_names if str(table.schema.field(name).type) == "string"}
-        assert texts <= {"question_id", "document", "domain", "evidence_source", "condition", "retriever"}, path.name
+        texts = {field.name for field in parquet.read_schema(path) if "string" in str(field.type)}
+        known = {"question_id", "document", "domain", "evidence_source", "condition", "retriever", "outcome"}
+        assert texts <= known, path.name
 
 
 @pytest.mark.skipif("OHRBENCH_DATA" not in os.environ, reason="OHRBENCH_DATA is not set")
