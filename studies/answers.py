@@ -2,7 +2,7 @@
 
     OHRBENCH_DATA=DIR python -m studies.answers WORK --out FOLDER
 
-Runs `pipelines/real-answers.yaml`, whose models must be in the folder that this is started from. Kept are numbers and
+Runs `pipelines/real-answers.yaml`, whose model must be in the folder that this is started from. Kept are numbers and
 ids.
 """
 
@@ -25,12 +25,8 @@ from studies.kept_scores import Scores, first_less, line, points
 from studies.real_pages import KEPT, given
 
 SPEC = Path(__file__).parents[1] / "pipelines" / "real-answers.yaml"
-MODELS = {
-    "qwen2.5-coder-1.5b": "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-    "qwen2.5-coder-0.5b": "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-}
-"""SHA-256 of the files whose answers were measured, by generator: the first as planned, the other to look at."""
-PLANNED = next(iter(MODELS))
+MODEL, SUM = "qwen2.5-coder-1.5b", "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+"""The generator, and the SHA-256 of the file whose answers were measured, Qwen's own."""
 RETRIEVER = "bm25"
 KINDS = (("retrieval", "lcs"), ("overall", "f1"), ("reference", "f1"))
 """Stages that are kept, and their metric."""
@@ -53,12 +49,12 @@ def scores_of(of: Run) -> pyarrow.Table:
     return kept.append_column("retriever", by.dictionary_encode()).append_column("value", rows["value"])
 
 
-def reached(scores: Scores, model: str = PLANNED) -> dict[str, Estimate]:
+def reached(scores: Scores) -> dict[str, Estimate]:
     """Return the losses of retrieval and of answers to the engine, and the second over the first.
 
     The loss of answers and the ratio are the primary hypotheses, whose intervals hold together.
     """
-    retrieval, answers = ([(condition, name) for condition in CONDITIONS] for name in (RETRIEVER, model))
+    retrieval, answers = ([(condition, name) for condition in CONDITIONS] for name in (RETRIEVER, MODEL))
     return {
         "retrieval": scores.estimate(retrieval, first_less),
         "answers": scores.estimate(answers, first_less, 2),
@@ -84,29 +80,28 @@ def parts(scores: Scores) -> dict[str, Any]:
 
 
 def answer_rows(folder: Path = KEPT) -> Iterator[str]:
-    """Yield a line for BM25 and each model by what retrieval lost, and for the answers that need no retrieval."""
+    """Yield a line for BM25 and the model by what retrieval lost, and for the answers that need no retrieval."""
     scores = Scores.read(folder / "answers.parquet")
-    models = [name for name in MODELS if (ALONE[0], name) in scores.values]
-    for model in (RETRIEVER, *models):
+    for model in (RETRIEVER, MODEL):
         cells = [(condition, model) for condition in CONDITIONS]
         for name, chosen in parts(scores).items():
-            together = 2 if (model, name) == (PLANNED, "all") else 1
+            together = 2 if (model, name) == (MODEL, "all") else 1
             means = (f"{100 * float(scores.values[cell][chosen].mean()):.1f}" for cell in cells)
             loss = scores.estimate(cells, first_less, together, chosen)
             yield line(model, name, int(chosen.sum()), *means, points(loss))
     for condition in ALONE:
-        for model in models if condition != "constant" else ("constant",):
-            values = scores.values[condition, model]
-            yield line(model, condition, len(values), f"{100 * float(values.mean()):.1f}", "", "")
+        model = MODEL if condition != "constant" else condition
+        values = scores.values[condition, model]
+        yield line(model, condition, len(values), f"{100 * float(values.mean()):.1f}", "", "")
 
 
-def model_of(name: str) -> Path:
-    """Return the model file of a generator of SPEC; ends where it is not in this folder, says where it is another."""
-    stages = {generator.name: generator.stage.model_dump() for generator in read_spec(SPEC).generators}
-    model = Path(stages[name]["model"])
+def model_file() -> Path:
+    """Return the model of SPEC; ends where it is not in this folder, and says where it is another."""
+    (generator,) = read_spec(SPEC).generators
+    model = Path(generator.stage.model_dump()["model"])
     if not model.is_file():
         sys.exit(f"{model} is not in this folder: {SPEC.name} says where it comes from")
-    if hashlib.sha256(model.read_bytes()).hexdigest() != MODELS[name]:
+    if hashlib.sha256(model.read_bytes()).hexdigest() != SUM:
         print(f"{model} is not the file that we measured: the answers will differ")
     return model.resolve()
 
@@ -114,10 +109,8 @@ def model_of(name: str) -> Path:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures what of an engine's noise reaches the answers.")
-    spec = read_spec(SPEC)
-    for name in MODELS:
-        model_of(name)
-    of = Run(run(spec, store=work / ".ohr", runs=work / "runs", workers=1).folder)
+    model_file()
+    of = Run(run(read_spec(SPEC), store=work / ".ohr", runs=work / "runs", workers=1).folder)
     parquet.write_table(scores_of(of), out / "answers.parquet", compression="zstd")
 
 

@@ -2,7 +2,7 @@
 
     OHRBENCH_DATA=DIR python -m studies.corrections WORK --out FOLDER
 
-Starts in the folder that has the larger model of `pipelines/real-answers.yaml`. Of each document a passage with
+Starts in the folder that has the model of `pipelines/real-answers.yaml`. Of each document a passage with
 evidence is corrected, as MinerU read it or as the ground truth has it, and put back into its page. Kept are numbers and
 ids. WORK keeps the store, so a killed study continues where it was.
 """
@@ -27,7 +27,7 @@ from ohr.spec.read import make_benchmark
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import against_zero
 from ohr.statistics.estimate import Estimate
-from studies.answers import PLANNED, model_of
+from studies.answers import model_file
 from studies.kept_scores import LEVEL, Scores, first_less, line, points
 from studies.real_pages import DOMAINS, KEPT, Place, Texts, given, read, scores_of, write_base
 from studies.runs import run_spec
@@ -98,7 +98,7 @@ def correct(side: str, chosen: Sequence[Passage], texts: Texts, work: Path) -> d
     if not root.is_dir():
         cut = {each.place: texts[each.place][each.start : each.end] for each in chosen}
         write_base(root, cut, {}, list(cut))
-    base = CORRECTED.format(root=root, model=model_of(PLANNED))
+    base = CORRECTED.format(root=root, model=model_file())
     of = run_spec(HEAD.format(name=f"corrections-{side}") + base, work)
     records = {(row["document"], row["page"]): row for row in of.rows("treatments", condition="corrected")}
     for row in of.rows("texts", ["document", "page", "text"], condition="corrected"):

@@ -66,13 +66,19 @@ def show(
     The means are over all questions (micro), over domains (macro), and by one trait of the questions. Where the spec
     asked for attribution, the cost of each part of a noise follows; where it asked to decompose, the loss by stage.
     """
-    from ohr.cli.display.screen import print_summary, print_tables
-    from ohr.cli.display.shown import Wanted, show_analysis, show_question, show_questions
+    from ohr.cli.display.screen import print_summary
     from ohr.cli.runs import open_run
+
+    opened = open_run(run, runs)
+    others = (question, questions or None, analysis, metric, people)
+    if not (details or as_json) and by == USUAL and all(each is None for each in others):
+        print_summary(opened)  # most ask for this, and wait for no other import
+        return
+    from ohr.cli.display.screen import print_tables
+    from ohr.cli.display.shown import Wanted, show_analysis, show_question, show_questions
     from ohr.report.views.score_tables import rows_by
     from ohr.report.views.sections import for_screen
 
-    opened = open_run(run, runs)
     if question is not None:
         show_question(opened, question, condition, as_json)
         return
@@ -93,8 +99,6 @@ def show(
     elif details:
         print_tables(opened)
         _print_means(opened, rows, by)
-    elif metric is None and by == USUAL:
-        print_summary(opened)
     else:
         _print_means(opened, rows, by)
         say_views(for_screen(opened))
