@@ -142,7 +142,7 @@ def _bare(reply: str, page: str, prompt: CorrectionPrompt) -> str:
     """Return a reply without thoughts, and without instructions, fence and introduction that the page does not have."""
     text = without_thoughts(reply).strip()
     for instruction in "\n\n".join((prompt.system, prompt.user)).split("\n\n"):
-        # small models repeat what they were told before they do it
+        # small models repeat their instructions before they follow them
         if instruction.strip() not in ("", "{text}") and not page.lstrip().startswith(instruction.strip()):
             text = text.removeprefix(instruction.strip()).lstrip()
     if (line := _PREAMBLE.match(text)) and not _resemble(line[0], page.lstrip()[: line.end()], 0.5):

@@ -36,6 +36,8 @@ SIZE = 128
 """Tokens of a passage, as in study g."""
 EVERY = {"MinerU": 2, "gt": 6}
 """One of so many documents has its passage corrected: an hour on two cores."""
+OF = ("page", "passage")
+"""Texts whose words are counted against the true page: the page with its passage, as planned, and the passage."""
 COUNTED = ("words_kept", "words_misread", "invented", "numbers_kept", "numbers_new")
 
 HEAD = """
@@ -131,8 +133,10 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
                 "condition": side,
             }
             row |= {name: record[name] for name in ("outcome", "tokens_in", "tokens_out", "seconds")}
-            row |= counts(text, sides["gt"][each.place], "before")
-            rows.append(row | counts(pages[each.place], sides["gt"][each.place], "after"))
+            truth, whole = sides["gt"][each.place], pages[each.place]
+            read_as = {"page": (text, whole), "passage": (text[each.start : each.end], record["text"])}
+            for of, (before, after) in read_as.items():
+                rows.append(row | {"of": of} | counts(before, truth, "before") | counts(after, truth, "after"))
         folder = work / "corrected" / side / "MinerU"
         if not folder.is_dir():
             write_base(folder, pages, texts, list(pages))
@@ -144,7 +148,7 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
 
 @dataclass(frozen=True)
 class Corrections:
-    """Kept counts of the pages of one side whose passage was corrected.
+    """Kept counts of the pages of one side whose passage was corrected, or of these passages alone.
 
     Args:
         before: (passages,) by name of the count. after: with the corrected passage.
@@ -156,11 +160,10 @@ class Corrections:
     records: Sequence[Mapping[str, Any]]
 
     @classmethod
-    def read(cls, side: str, folder: Path = KEPT) -> "Corrections":
+    def read(cls, side: str, folder: Path = KEPT, of: str = "page") -> "Corrections":
         """Read kept counts."""
-        rows = [
-            row for row in parquet.read_table(folder / "corrections.parquet").to_pylist() if row["condition"] == side
-        ]
+        every = parquet.read_table(folder / "corrections.parquet").to_pylist()
+        rows = [row for row in every if (row["condition"], row["of"]) == (side, of)]
         before, after = (
             {name: np.array([float(row[f"{name} {when}"]) for row in rows]) for name in COUNTED}
             for when in ("before", "after")
@@ -188,15 +191,15 @@ def correction_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each count of a page, and for the retrieval of the questions, of both sides."""
     scores = Scores.read(folder / "correction_scores.parquet")
     for side in EVERY:
-        of = Corrections.read(side, folder)
-        number = len(of.records)
-        for name in COUNTED:
-            rise = of.change(name, among=2 if (side, name) == ("MinerU", "words_kept") else 1)
-            means = (f"{values[name].mean():.1f}" for values in (of.before, of.after))
-            yield line(
-                side, name.replace("_", " "), number, *means, f"{rise.mean:.2f} [{rise.low:.2f}, {rise.high:.2f}]"
-            )
-        asked = np.isin(scores.ids, [record["question_id"] for record in of.records])
+        for of in OF:
+            counted = Corrections.read(side, folder, of)
+            number = len(counted.records)
+            for name in COUNTED:
+                rise = counted.change(name, among=2 if (side, of, name) == ("MinerU", "page", "words_kept") else 1)
+                means = (f"{values[name].mean():.1f}" for values in (counted.before, counted.after))
+                interval = f"{rise.mean:.2f} [{rise.low:.2f}, {rise.high:.2f}]"
+                yield line(side, f"{name.replace('_', ' ')}, {of}", number, *means, interval)
+        asked = np.isin(scores.ids, [record["question_id"] for record in counted.records])
         cells = [(condition, "bm25") for condition in (f"{side} corrected", side)]
         after, before = (f"{100 * scores.values[cell][asked].mean():.1f}" for cell in cells)
         gain = scores.estimate(cells, first_less, chosen=asked)

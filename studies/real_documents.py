@@ -20,6 +20,7 @@ from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import Estimate
 from studies.answers import answer_rows
+from studies.corrections import correction_rows
 from studies.kept_scores import Scores, first_less, line, points
 from studies.rank_correlations import correlations
 from studies.real_pages import DRAWS, KEPT, SHARES
@@ -220,8 +221,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Tables of the studies of real documents.")
     parser.add_argument("measured", type=Path, nargs="?", default=KEPT, help="a folder of your own measurements")
     measured = parser.parse_args().measured
-    for rows in (correlation_rows, invention_rows, selective_rows, retriever_rows, remedy_rows, answer_rows):
-        for ours, yours in zip_longest(rows(), rows(measured), fillvalue="no such row"):
+    retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, remedy_rows
+    for rows in (*retrieval, answer_rows, correction_rows):
+        try:
+            theirs = list(rows(measured))
+        except FileNotFoundError as missing:
+            print(f"{missing.filename} is not there: not measured\n")
+            continue
+        for ours, yours in zip_longest(rows(), theirs, fillvalue="no such row"):
             print(ours if ours == yours else f"{ours}\n  yours: {yours}")
         print()
     if measured == KEPT:

@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from studies import real_documents as studies
 from studies.answers import reached
+from studies.corrections import Corrections, corrected
 from studies.remedies import repaired
 
 ROOT = Path(__file__).parents[1]
@@ -28,8 +29,9 @@ PAGE = (ROOT / "docs" / "real-documents.md").read_text(encoding="utf-8")
         (studies.retriever_rows, "| evidence | retriever |"),
         (studies.remedy_rows, "| chunks read x"),
         (studies.answer_rows, "| scores of | questions |"),
+        (studies.correction_rows, "| text of | words or points |"),
     ],
-    ids=["correlations", "invention", "selective", "retrievers", "remedies", "answers"],
+    ids=["correlations", "invention", "selective", "retrievers", "remedies", "answers", "corrections"],
 )
 def test_the_page_has_the_rows_of_the_kept_numbers(rows, heading):
     lines, kept = PAGE.splitlines(), list(rows())
@@ -57,6 +59,7 @@ def test_the_sentences_have_the_kept_numbers():
     predicted, spared = studies.PageLosses.read(scores).correlations(), studies.retrievers(joined)
     repairs, losses = repaired(remedies), reached(answers)
     more, overlap = (tuple(-100 * repairs[name][place] for place in (0, 2, 1)) for name in ("four", "overlap"))
+    alone = Corrections.read("MinerU", of="passage")
     ratio, better = written(ends(losses["ratio"])), written(predicted["words lost less edit distance"])
     said = [
         better,
@@ -71,6 +74,9 @@ def test_the_sentences_have_the_kept_numbers():
         studies.points(losses["retrieval"]),
         written(ends(losses["answers"], 100), 1),
         ratio,
+        *(written(ends(corrected()[name])) for name in ("regained", "more")),
+        written(ends(alone.change("words_kept"))),
+        written(ends(alone.change("invented"))),
     ]
     assert [text for text in said if text not in PAGE] == []
     readme, examples = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/examples/index.md"))
@@ -81,7 +87,7 @@ def test_the_sentences_have_the_kept_numbers():
 def test_kept_tables_have_numbers_and_ids_only():
     for path in studies.KEPT.glob("*.parquet"):
         texts = {field.name for field in parquet.read_schema(path) if "string" in str(field.type)}
-        known = {"question_id", "document", "domain", "evidence_source", "condition", "retriever", "outcome"}
+        known = {"question_id", "document", "domain", "evidence_source", "condition", "retriever", "outcome", "of"}
         assert texts <= known, path.name
 
 

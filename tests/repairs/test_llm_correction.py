@@ -22,7 +22,7 @@ GERMAN = (
 )
 CHINESE = "渡口泊位的租约始于一九六四年，九十年后终止。租金为一千二百五十法郎，每年五月在港务办公室支付。" * 4
 PAGE = Page("law/lease", 3, READ)
-TOLD = read_correction_prompt("correct").user.split("\n\n")
+INSTRUCTIONS = read_correction_prompt("correct").user.split("\n\n")
 
 
 def correction(**keys):
@@ -41,9 +41,9 @@ def correction(**keys):
         (f"Sure! Here's the corrected page:\n```\n{RIGHT}\n```", "corrected"),
         (f"以下是修正后的文本：\n{RIGHT}", "corrected"),
         (f"<think>The word lcase is lease.</think>\n{RIGHT}", "corrected"),
-        (f"{TOLD[0]}\n\n{RIGHT}", "corrected"),  # as small models do
-        (f"{TOLD[0]}\n\n{TOLD[1]}\n\nHere is the corrected page:\n{RIGHT}", "corrected"),
-        (TOLD[0], "empty"),
+        (f"{INSTRUCTIONS[0]}\n\n{RIGHT}", "corrected"),  # as small models do
+        (f"{INSTRUCTIONS[0]}\n\n{INSTRUCTIONS[1]}\n\nHere is the corrected page:\n{RIGHT}", "corrected"),
+        (INSTRUCTIONS[0], "empty"),
         ("", "empty"),
         (" \n\t", "empty"),
         ("<think>The word lcase", "empty"),
@@ -92,7 +92,7 @@ def test_what_a_page_itself_has_is_not_cut():
 
 
 def test_instructions_that_the_page_has_stay():
-    text = f"{TOLD[0]}\nThis is what the keeper of the berth is told to do with each pge."
+    text = f"{INSTRUCTIONS[0]}\nThis is what the keeper of the berth has to do with each pge."
     page = correction().corrected(Page("a", 0, text), Completion(text.replace("pge", "page")))
     assert page.text == text.replace("pge", "page")
 
