@@ -1,7 +1,7 @@
 """Real photographs of pages beside ohr's: what each costs two OCR engines, in words and in evidence.
 
     git clone https://github.com/Yuliang-Liu/MultimodalOCR
-    python -m studies.photographs MultimodalOCR/MDPBench/demo_data WORK
+    python -m studies.photographs MultimodalOCR/MDPBench/demo_data WORK --out MINE.json
 
 MDPBench's demo has 17 pages, each with three photographs, and their text in OmniDocBench's layout. Its images are not
 part of ohr, and only names of pages and numbers are kept. `validate_images` fits kinds and severities on the pages of
@@ -227,10 +227,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Real photographs of pages beside ohr's.")
     parser.add_argument("folder", type=Path, help="MDPBench's demo_data")
     parser.add_argument("work", type=Path, help="a folder for what was read")
+    parser.add_argument("--out", type=Path, required=True, help=f"a file for the numbers; ours are in {KEPT}")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     numbers = measure(chosen.folder, chosen.work)
-    KEPT.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    chosen.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
     for row in (*fitted(numbers), *said(numbers)):
         print("| " + " | ".join(row) + " |")
 
