@@ -227,7 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Real photographs of pages beside ohr's.")
     parser.add_argument("folder", type=Path, help="MDPBench's demo_data")
     parser.add_argument("work", type=Path, help="a folder for what was read")
-    parser.add_argument("--out", type=Path, required=True, help="a file for the numbers; ours are studies/kept/photographs.json")
+    parser.add_argument("--out", type=Path, required=True, help="a file; ours is studies/kept/photographs.json")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     numbers = measure(chosen.folder, chosen.work)
