@@ -141,9 +141,9 @@ class LlmCorrection(Correction, kind="llm_correction"):
 def _bare(reply: str, page: str, prompt: CorrectionPrompt) -> str:
     """Return a reply without thoughts, and without instructions, fence and introduction that the page does not have."""
     text = without_thoughts(reply).strip()
-    for instruction in "\n\n".join((prompt.system, prompt.user)).split("\n\n"):
+    for instruction in f"{prompt.system}\n\n{prompt.user}".replace("{text}", "\n\n").split("\n\n"):
         # small models repeat their instructions before they follow them
-        if instruction.strip() not in ("", "{text}") and not page.lstrip().startswith(instruction.strip()):
+        if not page.lstrip().startswith(instruction.strip()):
             text = text.removeprefix(instruction.strip()).lstrip()
     if (line := _PREAMBLE.match(text)) and not _resemble(line[0], page.lstrip()[: line.end()], 0.5):
         text = text[line.end() :]

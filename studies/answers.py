@@ -73,9 +73,9 @@ def parts(scores: Scores) -> dict[str, Any]:
     half = (lost > 0) & (lost >= clean / 2)
     return {
         "all": np.full(len(lost), True),
-        "half or more": half,
-        "less than half": (lost > 0) & ~half,
-        "nothing": lost <= 0,
+        "retrieval lost half or more": half,
+        "retrieval lost less than half": (lost > 0) & ~half,
+        "retrieval lost nothing": lost <= 0,
     }
 
 

@@ -126,7 +126,10 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
         records = correct(side, chosen, texts, work)
         for each in chosen:
             record, text = records[each.place], texts[each.place]
-            pages[each.place] = text[: each.start] + record["text"] + text[each.end :]
+            passage_read = text[each.start : each.end]
+            # a reply has no space around it; the page keeps its own, or words beside the passage run together
+            reply = passage_read.replace(passage_read.strip(), record["text"].strip(), 1)
+            pages[each.place] = text[: each.start] + reply + text[each.end :]
             row: dict[str, Any] = {
                 "question_id": each.question.id,
                 "document": each.question.document,
@@ -134,7 +137,7 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
             }
             row |= {name: record[name] for name in ("outcome", "tokens_in", "tokens_out", "seconds")}
             truth, whole = sides["gt"][each.place], pages[each.place]
-            read_as = {"page": (text, whole), "passage": (text[each.start : each.end], record["text"])}
+            read_as = {"page": (text, whole), "passage": (passage_read, reply)}
             for of, (before, after) in read_as.items():
                 rows.append(row | {"of": of} | counts(before, truth, "before") | counts(after, truth, "after"))
         folder = work / "corrected" / side / "MinerU"

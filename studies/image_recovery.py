@@ -30,7 +30,7 @@ from ohr.noise_files.validate_images import (
     FEW,
     LEVELS,
     KindRow,
-    drawn,
+    drawn_feature,
     evenly,
     fitted,
     floor,
@@ -146,7 +146,7 @@ class Measured:
         self.coarse = {kind: features[at][:, self.few] for kind, features in self.synthesis.items()}
         self.least = floor(self.coarse)
         self.tests = {
-            kind: own_tests(np.array(LEVELS), features, self.least, drawn(kind, self.columns))
+            kind: own_tests(np.array(LEVELS), features, self.least, drawn_feature(kind, self.columns))
             for kind, features in self.synthesis.items()
         }
 

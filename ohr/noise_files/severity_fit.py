@@ -114,7 +114,8 @@ class Curves:
         if self.sizes:
             simulated, given = self.sizes[0][:, pages].max(axis=1), self.sizes[1][pages]
             unit = np.ptp(simulated) / np.ptp(self.levels)  # as scores are: one for each severity
-            known.append(self._read_off(simulated / unit, float(given.max() / unit), None))
+            if unit > 1e-9:  # else nothing of it was measured on any page
+                known.append(self._read_off(simulated / unit, float(given.max() / unit), None))
         return min(known, key=lambda each: each[1])[0]
 
     def _read_off(self, heights: Array, height: float, off: Array | None) -> tuple[Severity, float]:

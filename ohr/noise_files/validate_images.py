@@ -24,8 +24,6 @@ PAGES = 24
 """Pages that are looked at, of more, evenly spread over the files: a larger number is slower and more exact."""
 _FLOOR = 0.03
 """The least spread of a feature that counts, as a share of its spread over all kinds: less is no difference to see."""
-
-
 _DRAWN = {"rotation": "skew"}
 """Kinds that draw something of each page up to the severity, and the feature that measures it."""
 
@@ -135,7 +133,9 @@ def validate_images(
     second = _looks([Look(twin, close, seed) for twin in twins], progress, processes)
     simulated = {kind: table(second, recipes(kind, LEVELS), columns) for kind in chosen}
     least = floor(coarse)
-    tests = {kind: own_tests(np.array(LEVELS), part, least, drawn(kind, columns)) for kind, part in simulated.items()}
+    tests = {
+        kind: own_tests(np.array(LEVELS), part, least, drawn_feature(kind, columns)) for kind, part in simulated.items()
+    }
     fits = fitted(simulated, given, least, tests, columns)
     rows = ranked(fits, columns) + [KindRow(kind, "far") for kind in names if kind not in fits]
     match = rows[0].kind if rows[0].verdict == "matched" else None
@@ -152,7 +152,7 @@ def recipes(kind: str, levels: Sequence[float]) -> list[Recipe]:
     return [(kind, level) for level in levels]
 
 
-def drawn(kind: str, columns: Sequence[str]) -> int | None:
+def drawn_feature(kind: str, columns: Sequence[str]) -> int | None:
     """Return the place of the feature that measures what a kind draws of each page up to the severity."""
     return columns.index(_DRAWN[kind]) if kind in _DRAWN else None
 
@@ -167,7 +167,8 @@ def fitted(
     """Fit each kind: `simulated` at all levels, `given` features of the same pages, `least` spread, own `tests`."""
     levels, limits = np.array(LEVELS), limits_of(tests)
     return {
-        kind: fit(levels, part, given, least, limits[kind], drawn(kind, columns)) for kind, part in simulated.items()
+        kind: fit(levels, part, given, least, limits[kind], drawn_feature(kind, columns))
+        for kind, part in simulated.items()
     }
 
 

@@ -84,6 +84,8 @@ def test_features_that_never_change_fit_nothing_and_raise_nothing() -> None:
     same = np.ones((11, PAGES, 8))
     fitted = limited(same, same[0])
     assert isclose(fitted.distance, 0)
+    severity = Curves(LEVELS, same, same[0], 0).severity(np.arange(PAGES))
+    assert 0 <= severity.low <= severity.value <= severity.high <= 1
 
 
 def test_the_nearest_kind_comes_first() -> None:

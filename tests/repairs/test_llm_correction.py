@@ -91,6 +91,13 @@ def test_what_a_page_itself_has_is_not_cut():
     assert page.record["outcome"] == "corrected"
 
 
+def test_an_instruction_before_the_text_is_cut_from_the_reply(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("system: Be careful.\nuser: 'Repair this: {text}'\n")
+    page = correction(prompt=file).corrected(PAGE, Completion(f"Be careful.\nRepair this: {RIGHT}"))
+    assert (page.text, page.record["outcome"]) == (RIGHT, "corrected")
+
+
 def test_instructions_that_the_page_has_stay():
     text = f"{INSTRUCTIONS[0]}\nThis is what the keeper of the berth has to do with each pge."
     page = correction().corrected(Page("a", 0, text), Completion(text.replace("pge", "page")))
