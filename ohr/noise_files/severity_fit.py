@@ -133,15 +133,15 @@ class Curves:
         slope = np.maximum(np.gradient(rising, fine), 0.05)
         own = 1 + (_DEGREE + 1) / len(self.levels)  # the curve scatters too
 
-        def error(at: int) -> float:
-            near = np.exp(-np.square((self.levels - fine[at]) / _NEAR))
-            return float(np.sqrt(own * (near @ off) / near.sum()) / slope[at])
-
+        near = np.exp(-np.square((self.levels - fine[:, None]) / _NEAR))
+        scatter = np.sqrt(near @ off / near.sum(axis=1))
+        errors = np.sqrt(own) * scatter / slope
         place = int(np.clip(np.searchsorted(rising, height), 0, len(fine) - 1))
-        se, value = error(place), float(fine[place])
-        reach = float(quantile(0.975, freedom)) * se
-        severity = Severity(value, max(0.0, value - reach), min(1.0, value + reach), se)
-        return severity, float(np.mean([error(at) for at in range(100, 1001, 100)]))
+        value, se, far = float(fine[place]), float(errors[place]), float(quantile(0.975, freedom))
+        # a kind that changes in steps has the same pages at several severities: all of them are in the interval
+        same = self.levels[np.abs(heights - height) <= far * np.sqrt(2) * scatter[place]]
+        low, high = float(min((value - far * se, *same))), float(max((value + far * se, *same)))
+        return Severity(value, max(0.0, low), min(1.0, high), se), float(errors[100::100].mean())
 
 
 def fit(levels: Array, simulated: Array, given: Array, floor: Array, limits: Array, drawn: int | None = None) -> Fit:

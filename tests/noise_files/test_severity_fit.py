@@ -38,6 +38,14 @@ def test_a_severity_is_recovered_and_its_interval_holds_it(severity: float) -> N
     assert found.matched
 
 
+def test_the_interval_holds_all_severities_whose_noise_is_the_same() -> None:
+    """As that of `multi_doc`, which has one, two or four further sheets."""
+    stepped = [measured(np.ceil(3 * level) / 3, np.random.default_rng(50 + at)) for at, level in enumerate(LEVELS)]
+    for severity in (0.4, 0.6):
+        fitted = limited(np.array(stepped), measured(2 / 3, np.random.default_rng(7))).severity
+        assert 0.3 < fitted.low <= severity <= fitted.high < 0.7
+
+
 def test_noise_of_another_kind_does_not_match() -> None:
     given = measured(0.5, np.random.default_rng(7), kind=1)
     found = limited(levels(), given)
