@@ -59,7 +59,8 @@ def test_the_sentences_have_the_kept_numbers():
     predicted, spared = studies.PageLosses.read(scores).correlations(), studies.retrievers(joined)
     repairs, losses = repaired(remedies), reached(answers)
     more, overlap = (tuple(-100 * repairs[name][place] for place in (0, 2, 1)) for name in ("four", "overlap"))
-    alone = Corrections.read("MinerU", of="passage")
+    alone, page = Corrections.read("MinerU", of="passage"), Corrections.read("MinerU")
+    misread = page.change("words_misread")
     ratio, better = written(ends(losses["ratio"])), written(predicted["words lost less edit distance"])
     said = [
         better,
@@ -76,7 +77,8 @@ def test_the_sentences_have_the_kept_numbers():
         ratio,
         *(written(ends(corrected()[name])) for name in ("regained", "more")),
         written(ends(alone.change("words_kept"))),
-        written(ends(alone.change("invented"))),
+        written(ends(page.change("invented"))),
+        written((-misread.mean, -misread.high, -misread.low)),
     ]
     assert [text for text in said if text not in PAGE] == []
     readme, examples = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/examples/index.md"))
