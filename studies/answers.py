@@ -62,8 +62,10 @@ def reached(scores: Scores) -> dict[str, Estimate]:
     retrieval, answers = ([(condition, name) for condition in CONDITIONS] for name in (RETRIEVER, MODEL))
 
     def beyond(share: float) -> Estimate:
-        function = lambda means: means[2] - means[3] - share * (means[0] - means[1])  # noqa: E731
-        return scores.estimate([*retrieval, *answers], function, LOOKS, zero=False)
+        cells = [*retrieval, *answers]
+        return scores.estimate(
+            cells, lambda means: first_less(means[2:]) - share * first_less(means), LOOKS, zero=False
+        )
 
     loss, ratio = scores.estimate(answers, first_less, LOOKS), scores.estimate([*retrieval, *answers], _over)
     low = brentq(lambda share: beyond(share).low, ratio.mean - 3, ratio.mean)

@@ -92,10 +92,7 @@ def test_an_empty_page_of_results_passes_no_test_of_presence(tmp_path):
     absent = {**TEST, "id": "u", "type": "absent"}
     questions = OlmOcrBench(root=root(tmp_path, TEST, absent)).questions()
     tests = [question for question in questions if not question.asked]
-    scores = {
-        question.id: score for question, score in zip(tests, OlmOcrTest().score_page("\n", "", tests), strict=True)
-    }
-    assert [scores[name] for name in sorted(scores) if name[0] in "tu"][-2:] == [0, 1]
+    assert OlmOcrTest().score_page("\n", "", tests)[:2] == [0, 1]
 
 
 def test_a_test_that_is_called_like_an_added_one_or_like_another_files_stays(tmp_path):
