@@ -12,7 +12,7 @@ from ohr.errors import DataError
 from ohr.files.changes import State, state_of
 from ohr.files.json_input import read_records, text_of
 from ohr.files.ohrbench_json import set_names
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, named, quoted
 from ohr.parse_scores.omnidocbench import VERSIONS, score_markdown
 from ohr.registry import choices
 from ohr.text.chinese import HAN
@@ -52,7 +52,10 @@ def load(root: Path, types: tuple[str, ...] | None) -> WholeDocuments:
         raise DataError(
             f"{root}: holds none of the folders of the truth, {' and '.join(map(str, TRUTHS))}: unpack them"
         )
-    return _read(root, state_of(root / QUESTIONS, *sorted(folder.rglob("*.md"))), types)
+    files = sorted(folder.rglob("*.md"))
+    if not files:
+        raise DataError(f"{folder}: holds no truth: a Markdown file for each document")
+    return _read(root, state_of(root / QUESTIONS, *files), types)
 
 
 @lru_cache(maxsize=4)
@@ -115,11 +118,17 @@ def _text(path: Path) -> str:
 def _asked(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the questions with their places; none where the copy has no file of them."""
     for where, record in read_records(path) if path.exists() else ():
-        entry = {field: text_of(record.get(field)).strip() for field in (*_FIELDS, "question_category")}
+        entry = {field: _word(record.get(field), f"{where}: `{field}`") for field in (*_FIELDS, "question_category")}
         if blank := [field for field in _FIELDS if not entry[field]]:
             raise DataError(f"{where}: has no `{blank[0]}`")
         refuse_name(entry["doc_type"], where, "`doc_type`")
         yield where, entry
+
+
+def _word(value: object, what: str) -> str:
+    if isinstance(value, bool | list | dict) or value != value:
+        raise DataError(f"{what} must be a text or a number (got {quoted(value)})")
+    return text_of(value).strip()
 
 
 def _of_document(name: str, text: str) -> Iterator[Question]:

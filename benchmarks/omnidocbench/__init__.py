@@ -15,7 +15,7 @@ from ohr.files.digests import input_digest
 from ohr.files.images import read_image
 from ohr.keys import key
 from ohr.markup.page import Markup, page_text
-from ohr.messages.wording import counted, named
+from ohr.messages.wording import counted, named, quoted
 from ohr.parse_scores.omnidocbench import VERSIONS, read_record
 from ohr.registry import Registry
 
@@ -54,6 +54,12 @@ class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
     queries: Annotated[bool, Field(description="Ask for passages of the truth, for retrieval; no question else.")] = (
         True
     )
+
+    def check(self) -> None:
+        """Read the annotations, and list the images where their folder is named."""
+        super().check()
+        if self.images and not len(image_files(self.images)):
+            raise DataError(f"{self.images}: `images` must be a folder with images of pages, and holds none")
 
     @property
     def scoring(self) -> ScoringProtocol:
@@ -177,7 +183,10 @@ def _text(page: AnnotatedPage) -> str:
 
 def _notes(annotations: Annotations) -> Iterator[str]:
     if annotations.unknown:
-        listed = [f"{category} ({times})" for category, times in sorted(annotations.unknown.items())]
+        listed = [
+            f"{category.strip() or quoted(category)} ({times})"
+            for category, times in sorted(annotations.unknown.items())
+        ]
         blocks = counted(sum(annotations.unknown.values()), "block")
         yield f"{blocks} of categories that no version scores: {named(listed)}"
 

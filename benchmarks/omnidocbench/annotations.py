@@ -206,6 +206,9 @@ class ImageFiles:
             for stem in dict.fromkeys((path.stem, path.stem.partition("__real_")[0])):
                 self._by_stem.setdefault(stem, []).append(path)
 
+    def __len__(self) -> int:
+        return len(self._paths)
+
     def of(self, page: AnnotatedPage) -> Path:
         """Return the image of a page.
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from math import nan
+from functools import lru_cache, partial
+from math import isnan, nan
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -32,14 +32,15 @@ class ParsedPage(PageMetric, kind="omnidocbench_page"):
         Literal["layout", "markdown"], Field(description="Form of the truth: annotated blocks, or Markdown.")
     ] = "layout"
 
-    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
+    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float | Exception]:
         """Return the score of the page for its own question; nan for others, and where the truth has no such part."""
-        scores = _scored(self.truth, questions, text, truth, self.scorer)
+        scores, fault = _scored(self.truth, questions, text, truth, self.scorer)
         part = getattr(scores, self.part) if scores else None
         # of Markdown, tables of the truth count also where the text has none, which the published code leaves out
         missed = self.part == "table" and any(question.task_type == TABLE for question in questions)
         score = 1 - part.distance if part else 0.0 if missed else nan
-        return [score if question.task_type == PAGE else nan for question in questions]
+        own = score if fault is None or isnan(score) else fault
+        return [own if question.task_type == PAGE else nan for question in questions]
 
 
 class ParsedTable(PageMetric, kind="omnidocbench_table"):
@@ -60,26 +61,35 @@ class ParsedTable(PageMetric, kind="omnidocbench_table"):
         Field(description="`any` converts tables in Markdown, as published; with `html` they are no tables."),
     ] = "any"
 
-    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
+    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float | Exception]:
         """Return one score for each question that stands for a table; nan for others."""
         read = _PIPES.sub("", text) if self.notation == "html" else text
-        scores = _scored(self.truth, questions, read, truth, self.scorer)
+        scores, fault = _scored(self.truth, questions, read, truth, self.scorer)
         values = [getattr(table, self.measure) for table in scores.tables] if scores else []
         scored = dict(enumerate(values))  # a table of the truth that nothing was matched with may be missing
         return [
-            scored.get(int(question.answers[0]), 0.0) if question.task_type == TABLE else nan for question in questions
+            (fault or scored.get(int(question.answers[0]), 0.0)) if question.task_type == TABLE else nan
+            for question in questions
         ]
 
 
 def _scored(
     form: Literal["layout", "markdown"], questions: Sequence[Question], text: str, truth: str, version: Version
-) -> PageScores | None:
+) -> tuple[PageScores | None, ValueError | None]:
+    """Score the page that one of the questions stands for; one that cannot be scored as an empty one, with the fault.
+
+    An empty page has the parts of the truth, so that a fault counts once, and where there is something to score.
+    """
     own = next((question for question in questions if question.task_type == PAGE), None)
     if own is None:
-        return None
-    if form == "layout" and len(text) > _LONGEST:
-        raise ValueError(f"a page of {len(text):,} characters is not scored: {_LONGEST:,} are the most")
-    return _by_layout(own.answers[0], text, version) if form == "layout" else _by_markdown(truth, text, version)
+        return None, None
+    score = partial(_by_layout, own.answers[0]) if form == "layout" else partial(_by_markdown, truth)
+    try:
+        if form == "layout" and len(text) > _LONGEST:
+            raise ValueError(f"a page of {len(text):,} characters is not scored: {_LONGEST:,} are the most")
+        return score(text, version), None
+    except ValueError as error:
+        return score("", version), error
 
 
 @lru_cache(maxsize=4)  # metrics score a page one after the other

@@ -1,6 +1,6 @@
 """`ohr noise validate`: which noise two sides of the same pages look like."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,7 +32,7 @@ def validate(
     format: Annotated[str, typer.Option(metavar="FORMAT", help="Of --ocr, as of `precomputed`.")] = "ohrbench",
     noise: Annotated[
         list[str] | None,
-        typer.Option(metavar="NOISE", help="Only this noise, as in a spec; may be repeated. All that need nothing."),
+        typer.Option(metavar="NOISE", help="Only this kind or, of texts, noise as in a spec; repeatable. All kinds."),
     ] = None,
     pages: Annotated[int, typer.Option(min=1, metavar="N", help="About how many pages are compared.")] = 400,
     benchmark: Kind = None,
@@ -56,7 +56,7 @@ def validate(
     from ohr.registry import Registry
 
     if gt and not benchmark and _holds_images(Path(gt)):
-        raise typer.Exit(_validate_images(Path(gt), Path(ocr), noise, as_json=as_json))
+        raise typer.Exit(_validate_images(Path(gt), Path(ocr), _image_kinds(noise or ()), as_json=as_json))
     noises = _noises(Registry(), noise)
     keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
@@ -76,12 +76,12 @@ def _holds_images(folder: Path) -> bool:
     return bool(suffixes & set(FORMS["image"])) and ".json" not in suffixes
 
 
-def _validate_images(gt: Path, ocr: Path, kinds: list[str] | None, *, as_json: bool) -> int:
+def _validate_images(gt: Path, ocr: Path, kinds: Sequence[str], *, as_json: bool) -> int:
     from ohr.cli.display.progress import bars
     from ohr.noise_files.validate_images import validate_images
 
     with bars() as progress:
-        report = validate_images(gt, ocr, progress=progress, kinds=kinds or ())
+        report = validate_images(gt, ocr, progress=progress, kinds=kinds)
     if as_json:
         say_json(report)
         return 0
@@ -179,16 +179,52 @@ def _noises(registry: "Registry", given: list[str] | None) -> "dict[str, list[Tr
     from ohr.noise_files.likeness import candidates
     from ohr.spec.read import read_noise
 
-    if not given:
-        return candidates(registry)
-    chosen = {}
-    for text in given:
+    every = candidates(registry) if not given or any(map(_is_kind, given)) else {}
+    chosen: dict[str, list[Treatment]] = {}
+    for text in given or every:
+        if _is_kind(text):
+            chosen[text] = every[_known(text, list(every))]
+            continue
         chain = read_noise(text, registry)
         if chain.medium != "text" or len(chain.noises) > 1:
             raise SpecError(f"--noise {text}: must be one noise of texts")
         chain.noises[0].check()
         chosen[text] = [chain.noises[0]]
     return chosen
+
+
+def _image_kinds(given: Sequence[str]) -> list[str]:
+    """Return the kinds that images are held against; severities are fitted, and all else is by default."""
+    from ohr.errors import SpecError
+    from ohr.noise_files.image_synthesis import image_kinds
+    from ohr.spec.read import read_noise
+
+    kinds = []
+    for text in given:
+        if _is_kind(text):
+            kinds.append(text)
+            continue
+        chain = read_noise(text)
+        plain = all(not set(_fields(each)) for each in chain.noises)
+        if chain.medium != "image" or len(chain.noises) > 1 or not plain:
+            raise SpecError(f"--noise {text}: must be a kind of image noise, without fields but its severity")
+        kinds.append(chain.noises[0].kind)
+    usable = image_kinds() if kinds else []
+    return [_known(kind, usable) for kind in kinds]
+
+
+def _is_kind(text: str) -> bool:
+    """Report whether a text is a bare name, and no YAML or file."""
+    return text.replace("_", "").isalnum() and not Path(text).is_file()
+
+
+def _known(kind: str, usable: Sequence[str]) -> str:
+    from ohr.errors import SpecError
+    from ohr.messages.wording import choices
+
+    if kind not in usable:
+        raise SpecError(f"--noise {kind}: is no noise that can be fitted to these pages. {choices(kind, usable)}")
+    return kind
 
 
 def _counts(twins: "Twins") -> dict[str, object]:

@@ -157,8 +157,10 @@ class PageMetric(AnyMetric):
     """The least score there may be; below 0 only where a published definition goes there. The largest is 1."""
 
     @abstractmethod
-    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float]:
-        """Return one score for each question; nan where it is undefined.
+    def score_page(self, text: str, truth: str, questions: Sequence[Question]) -> Sequence[float | Exception]:
+        """Return one score for each question; nan where it is undefined, and the error where it cannot be computed.
+
+        An error that is raised is that of all the questions.
 
         Args:
             text: of the page in the knowledge base; empty where the page is missing or failed.

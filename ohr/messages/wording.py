@@ -8,7 +8,7 @@ from typing import Any
 
 _NAMED = 3
 _KEYS = 12  # most tables have fewer
-_CHOICES, _LONGEST = 60, 100
+_CHOICES, _LONGEST, _QUOTED = 60, 100, 300
 """Names in a message, and characters of each: more than any family has, few enough to be read."""
 
 
@@ -87,6 +87,7 @@ class _Quote(Repr):
         super().__init__()
         self.maxstring = self.maxother = 80
         self.maxlist = self.maxtuple = self.maxdict = 8
+        self.maxlevel = 3
 
     def repr_int(self, value: int, level: int) -> str:  # Python refuses to write more than 4,300 digits
         return super().repr_int(value, level) if abs(value) < 10**100 else f"a number of {value.bit_length():,} bits"
@@ -94,4 +95,4 @@ class _Quote(Repr):
 
 def quoted(value: Any) -> str:
     """Write a value for a message; a long one is cut."""
-    return _Quote().repr(value)
+    return shortened(_Quote().repr(value), _QUOTED)

@@ -278,6 +278,8 @@ def _each(scored: Outcome, questions: Sequence[Question]) -> dict[str, Outcome]:
         given = list(held[0])  # type: ignore[call-overload] # a plugin may return anything
         if len(given) != len(questions):
             raise ValueError(f"{len(given)} scores for {len(questions)} questions")
+        if isinstance(given[place], Exception):
+            raise given[place]
         return given[place]
 
     return {question.id: partial(one, place) for place, question in enumerate(questions)}

@@ -43,6 +43,7 @@ def begun(keys: Keys, store: Path | str) -> dict[str, Any]:
         "documents": len(inputs.documents),
         "documents_asked": inputs.documents_asked,
         "questions": len(inputs.questions),
+        "notes": list(inputs.warnings),
         "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
         "packages": installed(_PACKAGES),
         "origins": origins(spec),

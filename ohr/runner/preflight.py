@@ -30,6 +30,8 @@ def check_stages(spec: Spec, *, asks: bool = True) -> list[str]:
         faults += [
             f"benchmark {spec.benchmark.kind}: two aggregates {name!r}" for name in names if names.count(name) > 1
         ]
+    except OhrError as error:  # as its check says it, once
+        faults.append(f"benchmark {spec.benchmark.kind}: {error}")
     except Exception as error:  # a foreign plugin may raise anything
         faults.append(f"benchmark {spec.benchmark.kind}: `aggregates` raised {type(error).__name__}: {error}")
     faults += [f"agent {named.name}: {fault}" for named in spec.agents if (fault := _fault_of_reads(named.stage))]

@@ -54,7 +54,7 @@ def run(spec: Spec, options: RunOptions | None = None, **named: Any) -> Finished
     spec, runs = limited(spec, options.limit), Path(options.runs)
     with remembered(Path(options.store), verify=options.verify):
         keys = Keys(spec, read_inputs(spec))
-        known = None if options.fresh else find_finished(runs, spec.name, keys.run)
+        known = None if options.fresh else find_finished(runs, spec.name, keys.run, keys.inputs.warnings)
         prices = PriceList(spec.prices, spec.currency)
         if known:
             return Finished(known, Ledger(spec.max_failures), fresh=False, repriced=write_prices(known, prices))

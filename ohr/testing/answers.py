@@ -130,11 +130,12 @@ def _check_case_metric(metric: CaseMetric) -> None:
 
 
 @suite
-def _check_scores(metric: AnyMetric, values: Sequence[float]) -> None:
+def _check_scores(metric: AnyMetric, values: Sequence[object]) -> None:
     lowest = metric.lowest if isinstance(metric, PageMetric) else 0.0
     for value in values:
         require(metric, isinstance(value, float), f"a score must be a float, not {type(value).__name__}")
-        require(metric, np.isnan(value) or lowest <= value <= 1, f"{value} is outside [{lowest:g}, 1]")
+        inside = isinstance(value, float) and (np.isnan(value) or lowest <= value <= 1)
+        require(metric, inside, f"{value} is outside [{lowest:g}, 1]")
 
 
 def _asked() -> tuple[Question, ...]:

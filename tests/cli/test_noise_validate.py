@@ -33,6 +33,7 @@ def test_equal_sides_have_no_noise(ohr):
         (("--gt", "nowhere", "--ocr", TRUTH), "nowhere: no such folder"),
         (("--gt", TRUTH, "--ocr", "."), ".: holds no text"),
         (("--gt", TRUTH, "--ocr", TRUTH, "--noise", "{kind: rotation}"), "must be one noise of texts"),
+        (("--gt", TRUTH, "--ocr", TRUTH, "--noise", "blur"), "--noise blur: is no noise that can"),
         (("--gt", TRUTH, "--ocr", TRUTH / "law"), "have no document with clean text in common"),
         (("--gt", "mini", "--ocr", TRUTH, "--format", "nothing"), "nothing"),
     ],
@@ -52,6 +53,15 @@ def test_folders_of_images_are_compared_as_images(ohr, home):
         0,
         "the two sides are equal: no noise, or severity 0 of any",
     )
+    for noise in ("defocus", "{kind: defocus}"):
+        assert ohr("noise", "validate", "--gt", "clean", "--ocr", "noisy", "--noise", noise).exit_code == 0
+    for noise, said in (
+        ("formatting", "Choose one of: "),
+        ("{kind: formatting}", "must be a kind of image noise"),
+        ("{kind: watermark, camera: handheld}", "--noise"),
+    ):
+        done = ohr("noise", "validate", "--gt", "clean", "--ocr", "noisy", "--noise", noise)
+        assert done.exit_code == 2 and said in done.output
     (home / "noisy/3.png").unlink()
     done = ohr("noise", "validate", "--gt", "clean", "--ocr", "noisy")
     assert done.exit_code == 2 and "4" in done.output

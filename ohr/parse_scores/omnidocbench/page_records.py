@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ohr.messages.wording import quoted
+
 IGNORED = (
     *("equation_caption", "figure_caption", "figure_footnote", "table_caption", "table_footnote", "code_algorithm"),
     *("code_algorithm_caption", "header", "footer", "page_footnote", "page_number"),
@@ -122,7 +124,7 @@ def _joined(names: Sequence[int | str], pieces: Mapping[int | str | None, tuple[
     for name in names:
         if name not in pieces:
             raise ValueError(
-                f"extra.relation: no block has the anno_id {name!r}, which a truncated one is to be joined with"
+                f"extra.relation: no block has the anno_id {quoted(name)}, which a truncated one is to be joined with"
             )
         number, item = pieces[name]
         category = item["category_type"]
@@ -150,13 +152,13 @@ def _order(value: Any, place: str) -> float | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise ValueError(f"{place}.order is {value!r}: it must be a number, or null")
+    raise ValueError(f"{place}.order is {quoted(value)}: it must be a number, or null")
 
 
 def _name(value: Any, place: str) -> int | str | None:
     if value is None or (isinstance(value, int | str) and not isinstance(value, bool)):
         return value
-    raise ValueError(f"{place} is {value!r}: it must be a number or a string")
+    raise ValueError(f"{place} is {quoted(value)}: it must be a number or a string")
 
 
 def _string(value: Any, place: str) -> str:

@@ -4,7 +4,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -160,6 +160,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 _KINDS: dict[str, type] = {
     "name": str, "key": str, "started": str, "questions": int, "documents": int, "documents_asked": int,
     "protocol": dict, "agents": dict, "machine": dict, "failures": dict, "warnings": list,
+    "notes": list,
 }  # fmt: skip
 """Types of some parts of a manifest, where it has them: somebody may have edited it."""
 
@@ -210,10 +211,11 @@ def read_finished(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def find_finished(runs: Path, name: str, key: str) -> Path | None:
+def find_finished(runs: Path, name: str, key: str, notes: Sequence[str] = ()) -> Path | None:
     """Find the newest folder of an earlier run with this key that is whole, to the hash of each file.
 
-    A run in which something failed does not count: what failed then may be whole by now.
+    A run in which something failed does not count: what failed then may be whole by now. One with other notes about
+    its inputs is of another copy of the data, whose notes this run must not show.
     """
     for folder in sorted((runs / name).glob(f"*-{key[:8]}"), reverse=True):
         try:
@@ -221,7 +223,13 @@ def find_finished(runs: Path, name: str, key: str) -> Path | None:
             failed = manifest["failures"]["items"]
         except (DataError, KeyError, TypeError):
             continue
-        if manifest["key"] == key and not failed and _damaged(folder, manifest, hashes=True) is None:
+        its_notes = manifest.get("notes", manifest["warnings"][: len(notes)])
+        if (
+            manifest["key"] == key
+            and its_notes == list(notes)
+            and not failed
+            and _damaged(folder, manifest, hashes=True) is None
+        ):
             return folder
     return None
 

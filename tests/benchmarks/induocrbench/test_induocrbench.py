@@ -8,8 +8,9 @@ import pytest
 
 from ohr.benchmarks.induocrbench import SAMPLE, InduOcrBench
 from ohr.errors import DataError
+from ohr.results.folder.run_folder import read_manifest
 
-from ..whole_runs import aggregates, scored
+from ..whole_runs import aggregates, finished, scored
 
 QUESTIONS = "RAG_eval/QA_pairs.jsonl"
 
@@ -50,14 +51,40 @@ def test_questions_without_a_field_or_a_document(copy):
     (copy / QUESTIONS).write_text(json.dumps({**strange, "answer": None}), encoding="utf-8")
     with pytest.raises(DataError, match=r"QA_pairs.jsonl:1: has no `answer`"):
         InduOcrBench(root=copy).documents()
+    for field in ("evidence", "answer"):
+        for value in ({"a": 1}, ["a"], True, float("nan")):
+            (copy / QUESTIONS).write_text(json.dumps({**strange, field: value}), encoding="utf-8")
+            with pytest.raises(DataError, match=rf"QA_pairs.jsonl:1: `{field}` must be a text or a number \(got"):
+                InduOcrBench(root=copy).documents()
     (copy / QUESTIONS).write_text(json.dumps({**strange, "doc_type": "/etc"}), encoding="utf-8")
     with pytest.raises(DataError, match=r"QA_pairs.jsonl:1: `doc_type` must be a path inside"):
         InduOcrBench(root=copy).documents()
     (copy / QUESTIONS).unlink()
     assert not any(question.asked for question in InduOcrBench(root=copy).questions())
+    for path in (copy / "RAG_eval/doc_md").iterdir():
+        path.unlink()
+    with pytest.raises(DataError, match="doc_md: holds no truth: a Markdown file for each document"):
+        InduOcrBench(root=copy).check()
     shutil.rmtree(copy / "RAG_eval")
     with pytest.raises(DataError, match="holds none of the folders of the truth"):
         InduOcrBench(root=copy).documents()
+
+
+@pytest.mark.usefixtures("one_process")
+def test_a_run_of_another_copy_shows_the_notes_of_its_own(copy, tmp_path):
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(
+        "name: same\nbenchmark: {kind: induocrbench, root: copy}\nevaluate: [page]\nknowledge_bases: [{name: gt}]\n",
+        encoding="utf-8",
+    )
+    whole = finished(spec, tmp_path)
+    line = (copy / QUESTIONS).read_text("utf-8").splitlines()[-1]
+    with (copy / QUESTIONS).open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps({**json.loads(line), "filename": "absent_1.md"}))
+    noted = finished(spec, tmp_path)
+    counts = [sum("without a truth" in note for note in read_manifest(folder)["warnings"]) for folder in (whole, noted)]
+    assert counts == [0, 1] and read_manifest(whole)["key"] == read_manifest(noted)["key"]
+    assert finished(spec, tmp_path) == noted
 
 
 @pytest.mark.usefixtures("one_process")

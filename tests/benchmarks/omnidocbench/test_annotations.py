@@ -70,6 +70,8 @@ def test_a_folder_of_pages_has_tracks_of_images(tmp_path):
         (json.dumps([PAGE, PAGE]), r"entry 2: the image 'a\.jpg' is that of .*entry 1, too"),
         (json.dumps([page(blocks=[{**TEXT, "text": 3}])]), r"entry 1: layout_dets\[0\]\.text"),
         (json.dumps([page(blocks=[{**TEXT, "order": "1"}])]), r"entry 1: .*order"),
+        (json.dumps([[page(blocks=[TEXT] * 99)] * 9]), r"entry 1: must be an object, as all pages \(got .{,430}$"),
+        (json.dumps([page(blocks=[{**TEXT, "order": [TEXT] * 99}])]), r"entry 1: .{,500}$"),
     ],
 )
 def test_what_is_no_annotation_is_refused_with_its_place(tmp_path, content, message):
@@ -91,6 +93,16 @@ def test_folders_without_annotations_and_with_several_are_refused(tmp_path):
 def test_blocks_of_unknown_categories_are_counted(tmp_path):
     (note,) = OmniDocBench(root=copy(tmp_path, page(blocks=[TEXT, {**TEXT, "category_type": "seal"}]))).notes()
     assert note == "1 block of categories that no version scores: seal (1)"
+    (note,) = OmniDocBench(root=copy(tmp_path, page(blocks=[TEXT, {**TEXT, "category_type": " "}]))).notes()
+    assert note == "1 block of categories that no version scores: ' ' (1)"
+
+
+def test_a_folder_that_is_named_for_images_must_hold_one(tmp_path):
+    root = copy(tmp_path / "set", PAGE)
+    for images in (tmp_path / "absent", root / "set.json", tmp_path / "empty"):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        with pytest.raises(DataError, match="`images` must be a folder with images of pages, and holds none"):
+            OmniDocBench(root=root, images=images).check()
 
 
 def test_results_are_found_by_the_name_of_the_image(tmp_path):

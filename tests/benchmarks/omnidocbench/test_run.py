@@ -100,9 +100,14 @@ def test_a_text_that_is_no_page_is_not_scored_and_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(CAREFUL, tmp_path / "long")
     (tmp_path / "long/harbor_dues_3.md").write_text("|a|b|\n" * 20_000, encoding="utf-8")
-    status, report = scored("ocr", tmp_path / "long", "omnidocbench", "--set", "queries=false")
-    assert status == 1 and any("120,000 characters" in str(failure) for failure in report["failures"])
-    assert values(Path(report["run"]), stage="page", metric="text@1.5")["financial_report/harbor_dues_3"] == 0
+    status, report = scored("ocr", tmp_path / "long", "omnidocbench")
+    assert status == 1 and all("120,000 characters" in str(failure) for failure in report["failures"])
+    text = values(Path(report["run"]), stage="page", metric="text@1.5")
+    formulas = values(Path(report["run"]), stage="page", metric="formula@1.5")
+    whole = scored("ocr", CAREFUL, "omnidocbench")[1]
+    assert text["financial_report/harbor_dues_3"] == 0  # the page alone, none of its queries
+    assert set(text) == set(values(Path(whole["run"]), stage="page", metric="text@1.5"))
+    assert set(formulas) == set(values(Path(whole["run"]), stage="page", metric="formula@1.5"))
 
 
 def test_the_report_of_pages_alone_has_their_scores_first_and_nothing_empty(tmp_path):
