@@ -41,14 +41,26 @@ def base_names(root: Path) -> list[str]:
     return [TRUTH, *(name for name in others if not name.startswith("."))]
 
 
-def base_files(root: Path, domains: Sequence[str] | None) -> dict[str, dict[str, Path]]:
+def base_files(root: Path, domains: Sequence[str] | None) -> Mapping[str, Mapping[str, Path]]:
     """List the files of each knowledge base by document, without reading one; ground truth first.
 
     A file that is named in another Unicode form is the ground truth's document; the engine that reads it reports that.
     """
+    bases = tuple(base_names(root))
+    paths = tuple(sorted(entry.path for entry in json_files(root / "retrieval_base")))
+    return _base_files(root, domains and tuple(domains), bases, paths)
+
+
+@lru_cache(maxsize=4)
+def _base_files(
+    root: Path,
+    domains: tuple[str, ...] | None,
+    names_of_bases: tuple[str, ...],
+    paths: tuple[str, ...],  # noqa: ARG001 # a cache key
+) -> Mapping[str, Mapping[str, Path]]:
     bases: dict[str, dict[str, Path]] = {}
     names: Mapping[str, Sequence[str]] = {}
-    for base in base_names(root):
+    for base in names_of_bases:
         files = document_files(root / "retrieval_base" / base)
         chosen = {name: path for name, path in files.items() if domains is None or name.split("/")[0] in domains}
         bases[base] = {other_form(name, names) or name: path for name, path in chosen.items()}

@@ -164,9 +164,13 @@ class Inputs:
         """Hash the sources of a document or of its page images; computed once."""
         place = (document.name, images)
         if place not in self._leaves:
-            made_with = [installed(type(self.benchmark).packages), code(type(self.benchmark).__module__)]
-            self._leaves[place] = key("leaf", self.benchmark.fingerprint(document, images=images), *made_with)
+            fingerprint = self.benchmark.fingerprint(document, images=images)
+            self._leaves[place] = key("leaf", fingerprint, *self._made_with)
         return self._leaves[place]
+
+    @cached_property
+    def _made_with(self) -> list[Any]:
+        return [installed(type(self.benchmark).packages), code(type(self.benchmark).__module__)]
 
     @cached_property
     def digests(self) -> Mapping[str, str]:

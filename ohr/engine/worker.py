@@ -15,8 +15,6 @@ from threading import Event, Thread
 from time import perf_counter
 from typing import Any, NoReturn
 
-import psutil
-
 from ohr.contracts import Stage
 from ohr.dataset.inputs import Inputs
 from ohr.errors import InputsGone, OhrError, PromptError, StoreError
@@ -212,6 +210,8 @@ def _clear(run: tuple[str, int, str], folder: Path) -> None:
 
 def _follow(run: tuple[str, int, str], folder: Path) -> None:
     """End this worker and its own processes when the run is gone; its parent, which forks workers, outlives the run."""
+    import psutil
+
     while lives(*run) is not False:
         Event().wait(1.0)
     _clear(run, folder)

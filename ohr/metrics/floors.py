@@ -14,11 +14,6 @@ from ohr.metrics.lcs import lcs_of_words
 from ohr.text.chinese import HAS_HAN
 from ohr.text.words import words
 
-FLOORS = ("closed_book", "shuffled_context")
-CEILINGS = ("evidence_only",)  # the other ceilings are cells: generation and overall on a clean knowledge base
-"""Conditions under which a generator is asked, beside the knowledge bases."""
-CONSTANT = "constant"
-"""The third floor of answers, which needs no generator."""
 CONSTANTS = (("yes", "是"), ("no", "否"))
 
 

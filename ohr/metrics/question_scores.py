@@ -22,7 +22,8 @@ from ohr.contracts import (
 )
 from ohr.metrics.cases import NO_REPLIES, Outcome, Replies, case_outcomes, counted_pages, graded, ranking_of
 from ohr.metrics.dose import Pages, evidence_text, own_text
-from ohr.metrics.floors import CEILINGS, OtherPages, constant_answers, read_floor
+from ohr.metrics.floors import OtherPages, constant_answers, read_floor
+from ohr.metrics.references import CEILINGS
 from ohr.metrics.scores import FACTS, Rules, Scores, as_score, checked_score
 from ohr.statistics.ranking import hit_at_k, recall_at_k, reciprocal_rank
 from ohr.text.words import words

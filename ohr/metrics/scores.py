@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
 from numbers import Real
+from typing import TYPE_CHECKING
 
 from ohr.contracts import (
     AnyMetric,
@@ -20,7 +21,9 @@ from ohr.contracts import (
     ScoringProtocol,
 )
 from ohr.errors import PluginError
-from ohr.metrics.dose import QUESTION_PARTS, QuestionDose
+
+if TYPE_CHECKING:
+    from ohr.metrics.dose import QuestionDose
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,7 @@ def with_failures(scores: Scores, questions: Sequence[Question], failed: Collect
     return made
 
 
-def kb_scores(questions: Sequence[Question], doses: Mapping[str, QuestionDose], failed: Collection[str]) -> Scores:
+def kb_scores(questions: Sequence[Question], doses: Mapping[str, "QuestionDose"], failed: Collection[str]) -> Scores:
     """Score a knowledge base itself: the measured dose of each question.
 
     Args:
@@ -157,6 +160,8 @@ def kb_scores(questions: Sequence[Question], doses: Mapping[str, QuestionDose], 
         doses: by question id; a question without one has none that is defined.
         failed: ids of questions that need a page that failed; their dose is that of the text that exists.
     """
+    from ohr.metrics.dose import QUESTION_PARTS
+
     made = Scores()
     for question in questions:
         dose = doses.get(question.id)

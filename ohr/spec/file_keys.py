@@ -13,7 +13,7 @@ EvaluationStage = Literal["page", "retrieval", "generation", "overall"]
 class _Keys(BaseModel):
     """Some keys of a spec; unknown ones are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 _Values = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]

@@ -166,3 +166,20 @@ def test_a_name_means_its_newest_finished_run(copied):
     assert ohr("show", "study").exit_code == 0
     statuses = {run["path"].rpartition("/")[2]: run["status"] for run in json.loads(ohr("runs", "--json").stdout)}
     assert statuses == {copied.name: "finished", later.name: "running"}
+
+
+def test_a_first_screen_is_kept_until_something_of_it_changes(copied):
+    def shown():
+        return ohr("show", "study").output.splitlines()[:-1]  # the last line has the folder
+
+    whole, path = shown(), copied / "screen.json"
+    kept = json.loads(path.read_text("utf-8"))
+    kept["screens"]["0"][0][0] = "Kept."
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    assert shown() == ["Kept.", *whole[1:]]
+    for damaged in ("{", "[]", json.dumps(kept | {"screens": {"0": 1}}), json.dumps(kept | {"key": "another"})):
+        path.write_text(damaged, encoding="utf-8")
+        assert shown() == whole
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    (copied / "prices.json").write_text(json.dumps({"prices": {}, "currency": "EUR"}), encoding="utf-8")
+    assert shown() == whole

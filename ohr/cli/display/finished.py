@@ -27,8 +27,6 @@ _DETAILS = 500  # questions that can be opened in the report of `ohr run`: more 
 
 def carry_out(spec: "Spec", choices: RunChoices) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
-    from ohr.results.derived.losses import read_losses
-    from ohr.results.derived.pairs import FAILED
     from ohr.results.folder.tags_and_prices import change_tags, parse_tags
     from ohr.results.run import Run
     from ohr.runner.run import run as run_spec
@@ -48,11 +46,9 @@ def carry_out(spec: "Spec", choices: RunChoices) -> None:
     figures = figures_of(run) if choices.draw else []
     again = finished.fresh or finished.repriced
     page = report_of(run, choices.trust_plugins, again=again) if choices.write else None
-    if choices.as_json:
-        _print_json(finished, run, figures, page, seconds)
-    else:
-        (_print_details if choices.details else _print)(finished, run, figures, page, seconds)
-    if finished.ledger.failures or any(loss.verdict == FAILED for loss in read_losses(run)):
+    printed = _print_json if choices.as_json else _print_details if choices.details else _print
+    is_unjudged = printed(finished, run, figures, page, seconds)
+    if finished.ledger.failures or is_unjudged:
         raise typer.Exit(1)
 
 
@@ -65,6 +61,10 @@ def _share_heap() -> None:
 def figures_of(run: "Run") -> list[Path]:
     """Draw a run's figures where they are not there and whole; without matplotlib there are none."""
     from ohr.errors import OhrError
+    from ohr.report.figures.at_hand import figures_at_hand
+
+    if drawn := figures_at_hand(run):  # who runs it again loads nothing that draws
+        return drawn
     from ohr.report.figures.drawing import figures
 
     try:
@@ -91,7 +91,8 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
         return None
 
 
-def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
+def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> bool:
+    """Print the first screen; returns, as do the two below, whether some comparison cannot be judged."""
     from ohr.cli.display.screen import WIDTH, print_summary, wrapped
 
     closing = wrapped(_done(finished, seconds))
@@ -105,15 +106,17 @@ def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path
         closing.append(f"report:  {page}")
     failed = _failed(finished)
     closing = [line for text in failed for line in wrapped(text, subsequent_indent="    ")] + _absent(run) + closing
-    print_summary(run, len(closing))
+    is_unjudged = print_summary(run, len(closing))
     for line in closing:
         say(line)
+    return is_unjudged
 
 
 def _print_details(
     finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float
-) -> None:
+) -> bool:
     from ohr.cli.display.screen import print_tables
+    from ohr.results.derived.losses import any_unjudged
 
     print_tables(run)
     for line in [*_failed(finished, most=10), *_absent(run)]:
@@ -123,6 +126,7 @@ def _print_details(
     say(f"results: {finished.folder}")
     if page is not None:
         say(f"report:  {page}")
+    return any_unjudged(run)
 
 
 def _failed(finished: "Finished", most: int = 3) -> list[str]:
@@ -149,9 +153,10 @@ def _done(finished: "Finished", seconds: float) -> str:
     return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
 
 
-def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
+def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> bool:
     from ohr.report.first_screen import summarize
     from ohr.report.views.score_tables import curve_points
+    from ohr.results.derived.losses import any_unjudged
 
     ledger = finished.ledger
     say_json(
@@ -169,3 +174,4 @@ def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page:
             "report": page,
         }
     )
+    return any_unjudged(run)

@@ -5,9 +5,12 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from ohr.cli.display.console import grouped, say, say_by_stage, say_first, say_table, say_view, say_views
+from ohr.cli.display.kept_screen import Part, Screen, kept_screen
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from ohr.report.first_screen import Line, Summary
     from ohr.results.run import Run
 
@@ -59,29 +62,44 @@ wrapped = partial(wrap, width=WIDTH, break_on_hyphens=False)
 """The lines of a text in a summary; names of conditions stay whole."""
 
 
-def print_summary(run: "Run", further: int = 0) -> None:
-    """Print what failed, what noise costs, a verdict for each condition, and what to do; `further` lines follow it."""
+def print_summary(run: "Run", further: int = 0) -> bool:
+    """Print what failed, what noise costs, a verdict for each condition, and what to do; `further` lines follow it.
+
+    Returns:
+        Whether some comparison cannot be judged, since too much failed.
+    """
+    screen = kept_screen(run, further, _screen)
+    for part in screen.parts:
+        if isinstance(part, str):
+            say(part)
+        else:
+            say_table(part[0], part[1:])
+    say(f"all tables: ohr show {run.folder} --details")
+    return screen.is_unjudged
+
+
+def _screen(run: "Run", further: int) -> Screen:
     from ohr.report.first_screen import ROWS, summarize
     from ohr.report.views.effort_and_money import spent_in_words
+    from ohr.results.derived.losses import any_unjudged
 
     summary = summarize(run)
     texts = (*summary.failed, summary.lead, summary.further, summary.hypotheses, *repeats_in_words(run))
     lead = [line for text in texts for line in wrapped(text)]
     todo = [line for text in summary.advice for line in wrapped(text, initial_indent="- ", subsequent_indent="  ")]
     closing = [*(["what to do:"] if todo else []), *todo, *wrapped(spent_in_words(run))]
-    for line in lead:
-        say(line)
+    parts: list[Part] = [*lead]
     for view in summary.tables:
-        say_table(view.headers, [tuple(map(str, row)) for row in view.rows])
-        for line in wrapped(view.how):
-            say(line)
+        parts += [_table(view.headers, view.rows), *wrapped(view.how)]
     if summary.lines and not _is_said(summary):
         tables = sum(len(view.rows) + 2 for view in summary.tables)
         around = len(lead) + tables + len(closing) + further + 4  # headers, what is left out, and how to read it
-        _print_verdicts(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
-    for line in closing:
-        say(line)
-    say(f"all tables: ohr show {run.folder} --details")
+        parts += _verdicts(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
+    return Screen([*parts, *closing], any_unjudged(run))
+
+
+def _table(headers: "Sequence[object]", rows: "Iterable[Sequence[object]]") -> list[list[str]]:
+    return [list(map(str, row)) for row in (headers, *rows)]
 
 
 def _is_said(summary: "Summary") -> bool:
@@ -96,8 +114,8 @@ def _is_said(summary: "Summary") -> bool:
     return cells >= len(summary.lines) and len(summary.stages) == 1
 
 
-def _print_verdicts(summary: "Summary", most: int) -> None:
-    """Print a line for each condition, in words where there is room for them."""
+def _verdicts(summary: "Summary", most: int) -> "Iterator[Part]":
+    """Yield a line for each condition, in words where there is room for them."""
     shown = summary.first(most)
     headers = ["condition", *(column.narrow for column in summary.columns), *summary.stages]
     rows = [_row(summary, line, "words") for line in shown]
@@ -106,11 +124,11 @@ def _print_verdicts(summary: "Summary", most: int) -> None:
     if (over := _width(headers, rows) - WIDTH) > 0:
         room = max(max(len(row[0]) for row in rows) - over, len(headers[0]))
         rows = [[_cut(name, room), *verdicts] for name, *verdicts in rows]
-    say_table(headers, rows)
+    yield _table(headers, rows)
     if left_out := summary.left_out(most):
-        say(f"not in this list: {left_out}")
+        yield f"not in this list: {left_out}"
     differ = any(cell.others for line in shown for cell in line.cells if cell)
-    say(f"{summary.compared}{'; *: another pipeline has another verdict' if differ else ''}")
+    yield f"{summary.compared}{'; *: another pipeline has another verdict' if differ else ''}"
 
 
 def _width(headers: list[str], rows: list[list[str]]) -> int:

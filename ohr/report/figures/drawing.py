@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING
 
 import ohr
 from ohr import extras
+from ohr.report.figures.at_hand import INDEX, figures_at_hand
 from ohr.report.figures.choices import USUAL, Wanted, check_formats, save
 from ohr.report.figures.panels import Axis, NothingToDraw, dose_axes
 from ohr.results.derived.losses import has_sweep, read_points
 from ohr.results.folder.run_folder import FIGURES
-from ohr.results.folder.whole_files import damaged, listed, replaced
+from ohr.results.folder.whole_files import listed, replaced
 from ohr.results.run import Run
 from ohr.results.tables.groups import ALL
 
 if TYPE_CHECKING:
     from ohr.report.figures.picture import Picture
-
-INDEX = "figures.json"
-"""Written last, beside the usual figures: which files there are, with size and hash."""
 
 _FILES: dict[Axis, str] = {
     "r_noise": "performance",
@@ -36,14 +34,7 @@ def figures(run: Run) -> list[Path]:
 
     Raises: as `draw`.
     """
-    folder = run.folder / FIGURES
-    try:
-        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        if index["ohr"] == ohr.__version__ and index["files"] and damaged(folder, index["files"], hashes=True) is None:
-            return [folder / name for name in index["files"]]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass  # no index, or a damaged one: so may the figures be
-    return draw(run)
+    return figures_at_hand(run) or draw(run)
 
 
 def draw(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.metrics.floors import CEILINGS, CONSTANT, FLOORS
+from ohr.metrics.references import CEILINGS, CONSTANT, FLOORS
 from ohr.results.run import Run
 from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
 from ohr.results.tables.groups import STAGES

@@ -25,6 +25,8 @@ TAGS = "tags.json"
 """Tags of a run, which may change after it: no part of its results."""
 PRICES = "prices.json"
 """Prices that a run is shown with, which may change as tags do."""
+SCREEN = "screen.json"
+"""The first screen, which is made again where it does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class RunFolder:
             manifest: what the run found out; it is added to what was known at the start.
             growing: names of files that may still change, such as a log; they are not listed.
         """
-        apart = {MANIFEST, FIGURES, TAGS, PRICES, *growing}
+        apart = {MANIFEST, FIGURES, TAGS, PRICES, SCREEN, *growing}
         below = (path for path in sorted(self.path.rglob("*")) if path.is_file())
         files = [path for path in below if path.relative_to(self.path).parts[0] not in apart]
         for path in files:

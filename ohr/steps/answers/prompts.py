@@ -10,7 +10,7 @@ from ohr.contracts import Chunk, Generator, Page, PageId, Passage, Prompt, Quest
 from ohr.dataset.inputs import Inputs, TruthPages
 from ohr.keys import key
 from ohr.metrics.dose import by_page, own_passages
-from ohr.metrics.floors import CEILINGS, FLOORS
+from ohr.metrics.references import CEILINGS, FLOORS
 from ohr.spec.model import Named
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompt_templates import make_prompt

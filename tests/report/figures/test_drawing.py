@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from ohr.errors import DataError, SpecError
+from ohr.report.figures.at_hand import INDEX
 from ohr.report.figures.choices import Wanted
-from ohr.report.figures.drawing import INDEX, draw, figures
+from ohr.report.figures.drawing import draw, figures
 from ohr.results.run import Run
 
 pytest.importorskip("matplotlib")
