@@ -27,7 +27,6 @@ from studies.real_pages import DRAWS, KEPT, SHARES
 from studies.remedies import remedy_rows
 
 SELECTIVE = "selective.parquet"
-FIGURE = Path(__file__).parents[1] / "docs" / "images" / "real-documents.png"
 SIGNALS = ("most words lost", "few words", "rare words")
 """By which pages are flagged; the first knows the truth."""
 RANDOM = tuple(f"random {seed} 10%" for seed in DRAWS)
@@ -183,41 +182,8 @@ def retriever_rows(folder: Path = KEPT) -> Iterator[str]:
             yield line(group, f"`{name}`", row["loss"].n, f"{100 * row['score']:.1f}", points(row["loss"]), spared)
 
 
-def draw(file: Path) -> None:
-    """Draw what predicts the loss of a page, and what reading pages again brings back."""
-    from matplotlib import pyplot
-
-    kept = Scores.read(KEPT / SELECTIVE)
-    predicted, brought = PageLosses.read(kept).correlations(), selective(kept)
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
-    for place, name in enumerate(reversed(PREDICTORS)):
-        value, low, high = predicted[name]
-        left.errorbar(value, place, xerr=[[value - low], [high - value]], fmt="o", color="C0", capsize=3)
-    left.set_yticks(range(len(PREDICTORS)), list(reversed(PREDICTORS)))
-    left.set(xlim=(0, 0.7), xlabel="rank correlation with the loss of a page", title="What predicts the loss of a page")
-    for number, signal in enumerate(SIGNALS):
-        rows = [brought[f"{signal} {share}%"]["back"] for share in SHARES]
-        errors = [[100 * (row.mean - row.low) for row in rows], [100 * (row.high - row.mean) for row in rows]]
-        places = [share + 0.3 * (number - 1) for share in SHARES]
-        right.errorbar(places, [100 * row.mean for row in rows], yerr=errors, fmt="o-", capsize=3, label=signal)
-    row = brought["random 10%"]["back"]
-    errors = [[100 * (row.mean - row.low)], [100 * (row.high - row.mean)]]
-    right.errorbar(10.6, 100 * row.mean, yerr=errors, fmt="s", color="gray", capsize=3, label="random")
-    whole = kept.values["gt", "bm25_reference"] - kept.values["MinerU", "bm25_reference"]
-    right.axhline(100 * float(whole.mean()), color="gray", linewidth=0.8, linestyle=":", label="the whole loss")
-    right.set(
-        xlabel="pages replaced, %",
-        ylabel="points brought back",
-        ylim=(-1, 14),
-        xticks=SHARES,
-        title="Clean text for flagged pages",
-    )
-    right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    figure.savefig(file, dpi=150)
-
-
 def main() -> None:
-    """Print the tables, and where a folder is given its rows beside ours where they differ; draw the figure of ours."""
+    """Print the tables, and where a folder is given its rows beside ours where they differ."""
     parser = argparse.ArgumentParser(description="Tables of the studies of real documents.")
     parser.add_argument("measured", type=Path, nargs="?", default=KEPT, help="a folder of your own measurements")
     measured = parser.parse_args().measured
@@ -231,8 +197,6 @@ def main() -> None:
         for ours, yours in zip_longest(rows(), theirs, fillvalue="no such row"):
             print(ours if ours == yours else f"{ours}\n  yours: {yours}")
         print()
-    if measured == KEPT:
-        draw(FIGURE)
 
 
 if __name__ == "__main__":

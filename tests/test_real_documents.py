@@ -12,12 +12,19 @@ from pyarrow import parquet
 from studies import real_documents as studies
 from studies.answers import reached
 from studies.corrections import Corrections, corrected
+from studies.real_figure import draw
 from studies.remedies import repaired
 
 ROOT = Path(__file__).parents[1]
 WORDS = 8
 """With which a passage begins; fewer may be anybody's."""
 PAGE = (ROOT / "docs" / "real-documents.md").read_text(encoding="utf-8")
+
+
+def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
+    draw(tmp_path / "figure.svg")
+    drawn = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert [letter for letter in "abcdefg" if f"<!-- {letter}. " in drawn] == list("abcefg")
 
 
 @pytest.mark.parametrize(
