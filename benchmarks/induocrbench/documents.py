@@ -70,7 +70,8 @@ def _read(root: Path, state: State, types: tuple[str, ...] | None) -> WholeDocum
         )
     kept = {stem: kind for stem, kind in kinds.items() if types is None or kind in types}
     names = dict(zip(kept, set_names(f"{kind}/{stem}" for stem, kind in kept.items()).values(), strict=True))
-    questions, places, lost = list[Question](), dict[str, str](), list[str]()
+    questions, places, lost, again = list[Question](), dict[str, str](), list[str](), list[str]()
+    seen = set[tuple[str, str]]()
     for stem, name in names.items():
         for question in _of_document(name, texts[stem]):
             questions.append(question)
@@ -78,6 +79,8 @@ def _read(root: Path, state: State, types: tuple[str, ...] | None) -> WholeDocum
     for number, (where, entry) in enumerate(asked, start=1):
         stem = _stem(entry["filename"])
         if stem in names:
+            again += [where] if (stem, entry["question"]) in seen else []
+            seen.add((stem, entry["question"]))
             questions.append(_question(f"qa-{number}", names[stem], entry))
             places[f"qa-{number}"] = where
         elif stem not in texts:
@@ -87,7 +90,9 @@ def _read(root: Path, state: State, types: tuple[str, ...] | None) -> WholeDocum
         questions=tuple(questions),
         places=places,
         notes=tuple(
-            [f"{counted(len(lost), 'question')} of documents without a truth, left out: {named(lost)}"] if lost else []
+            f"{counted(len(places), 'question')} {about}: {named(places)}"
+            for about, places in (("of documents without a truth, left out", lost), ("asked again", again))
+            if places
         ),
         texts={name: texts[stem] for stem, name in names.items()},
         files={name: stem for stem, name in names.items()},

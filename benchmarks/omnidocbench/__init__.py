@@ -59,7 +59,8 @@ class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
         """Read the annotations, and list the images where their folder is named."""
         super().check()
         if self.images and not len(image_files(self.images)):
-            raise DataError(f"{self.images}: `images` must be a folder with images of pages, and holds none")
+            there = "holds none" if self.images.is_dir() else "is no folder"
+            raise DataError(f"{self.images}: `images` must be a folder with images of pages, and {there}")
 
     @property
     def scoring(self) -> ScoringProtocol:
@@ -74,7 +75,7 @@ class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
         """Read the page's image."""
         if index:
             raise DataError(f"{document.name}: no page {index}: a document is one page")
-        return read_image(image_files(self._images).of(self._page(document)))
+        return read_image(self._annotations().image(self._page(document).name, self._images))
 
     def fingerprint(self, document: Document, *, images: bool) -> str:
         """Hash the page's image, or its annotations; an image that is missing counts by the document's name."""
@@ -82,7 +83,7 @@ class OmniDocBench(CopyBenchmark, kind="omnidocbench"):
         if not images:
             return key("truth", document.name, page.truth)
         try:
-            return key("images", document.name, input_digest(image_files(self._images).of(page)))
+            return key("images", document.name, input_digest(self._annotations().image(page.name, self._images)))
         except DataError:
             return key("images", document.name, None)
 

@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,23 @@ class Annotations:
     pages: Mapping[str, AnnotatedPage]
     files: tuple[Path, ...]
     unknown: Mapping[str, int] = field(default_factory=dict)
+
+    def image(self, name: str, folder: Path) -> Path:
+        """Return the image of a page below a folder.
+
+        Raises:
+            DataError: there is none, or several.
+        """
+        page = self.pages[name]
+        return image_files(folder).of(page, is_alone=self.is_alone(page))
+
+    def is_alone(self, page: AnnotatedPage) -> bool:
+        """Report whether no other page has an image of the same name, in whichever folder."""
+        return self._named[stem(page.image)] == 1
+
+    @cached_property
+    def _named(self) -> Counter[str]:
+        return Counter(stem(page.image) for page in self.pages.values())
 
 
 def annotation_files(root: Path) -> tuple[Path, ...]:
@@ -199,7 +216,7 @@ class ImageFiles:
         self._paths = {
             path.relative_to(folder).as_posix(): path
             for path in sorted(folder.rglob("*"))
-            if path.suffix.lower() in IMAGES
+            if path.suffix.lower() in IMAGES and path.is_file()  # no folder, nor a link to nothing
         }
         self._by_stem: dict[str, list[Path]] = {}
         for path in self._paths.values():
@@ -209,8 +226,11 @@ class ImageFiles:
     def __len__(self) -> int:
         return len(self._paths)
 
-    def of(self, page: AnnotatedPage) -> Path:
+    def of(self, page: AnnotatedPage, *, is_alone: bool) -> Path:
         """Return the image of a page.
+
+        Args:
+            is_alone: no other page of the set has an image of this name, so that one in any folder is that of the page.
 
         Raises:
             DataError: there is none, or several.
@@ -219,7 +239,9 @@ class ImageFiles:
             return self._paths[page.image]
         below = Path(page.image).parent.as_posix()
         named_so = self._by_stem.get(stem(page.image), [])
-        fitting = [path for path in named_so if below == "." or below in path.as_posix()] or named_so
+        fitting = [path for path in named_so if below == "." or f"/{path.absolute().parent}".endswith(f"/{below}")]
+        if is_alone and not fitting:
+            fitting = named_so
         if len(fitting) == 1:
             return fitting[0]
         if not fitting:

@@ -1,6 +1,5 @@
 """Predictions in the published layout: a Markdown file for each page, named as its image."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,8 +23,7 @@ def read_results(folder: Path, annotations: Annotations) -> Mapping[str, Sequenc
             return None
         raise DataError(f"{folder}: holds no Markdown named as the pages' images, nor <domain>/<document>.json")
     pages = annotations.pages.values()
-    names = Counter(stem(page.image) for page in pages)
-    by_path = {stem(page.image): page.name for page in pages if names[stem(page.image)] == 1}
+    by_path = {stem(page.image): page.name for page in pages if annotations.is_alone(page)}
     by_path |= {(Path(page.image).parent / stem(page.image)).as_posix(): page.name for page in pages}
     texts: dict[str, Sequence[str]] = {}
     for path in files:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from ohr.contracts import Benchmark, Treatment
     from ohr.noise_files.likeness import Likeness
     from ohr.noise_files.text_twins import Pages, Twins
-    from ohr.registry import Registry
     from ohr.runner.noise_cost import Cost
+
+
+PAGES = 400
 
 
 def validate(
@@ -34,7 +36,7 @@ def validate(
         list[str] | None,
         typer.Option(metavar="NOISE", help="Only this kind or, of texts, noise as in a spec; repeatable. All kinds."),
     ] = None,
-    pages: Annotated[int, typer.Option(min=1, metavar="N", help="About how many pages are compared.")] = 400,
+    pages: Annotated[int, typer.Option(min=1, metavar="N", help="About how many pages are compared.")] = PAGES,
     benchmark: Kind = None,
     root: Root = None,
     domains: Domains = None,
@@ -53,18 +55,33 @@ def validate(
 
     With a benchmark, noises at the noisy pages' dose are then compared by what they cost retrieval.
     """
-    from ohr.registry import Registry
-
+    _refuse_unused(gt, benchmark or root, domains=domains, protocol=protocol, set=fields)
     if gt and not benchmark and _holds_images(Path(gt)):
+        _refuse_unused(gt, None, format=format != "ohrbench", pages=pages != PAGES)
         raise typer.Exit(_validate_images(Path(gt), Path(ocr), _image_kinds(noise or ()), as_json=as_json))
-    noises = _noises(Registry(), noise)
+    noises = _noises(noise)
     keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
     clean = _clean(own, gt)
-    noisy = _noisy(Registry(), own, clean, ocr, format)
+    noisy = _noisy(own, clean, ocr, format)
     twins = _paired(clean, noisy, (gt or str(keys["kind"]), ocr))
     costs = _costs(own, keys, noisy, store, runs, workers) if own and cost and twins.changed else []
     _say(twins, _judged(twins, noises, pages), costs, as_json=as_json)
+
+
+def _refuse_unused(gt: str | None, named: object, **given: object) -> None:
+    """Refuse options that would be ignored: a second clean side, and those of a benchmark or of texts alone.
+
+    Args:
+        gt: the folder of clean pages.
+        named: a benchmark is named.
+        given: whether each option was.
+    """
+    if gt and named:
+        raise typer.BadParameter("--gt and --benchmark (or --root) both name the clean pages: leave one out")
+    unused = [f"--{name}" for name, value in given.items() if value]
+    if unused and gt not in (None, "mini"):
+        raise typer.BadParameter(f"{' and '.join(unused)}: not used with the folder of --gt: leave it out")
 
 
 def _holds_images(folder: Path) -> bool:
@@ -157,28 +174,32 @@ def _costs(
         return compared(own, keys, noisy, Path(work), store=store, runs=runs, workers=workers, progress=progress)
 
 
-def _noisy(registry: "Registry", own: "Benchmark | None", clean: "Pages", ocr: str, format: str) -> "Pages":
+def _noisy(own: "Benchmark | None", clean: "Pages", ocr: str, format: str) -> "Pages":
     from ohr.cli.display.progress import bars
-    from ohr.noise_files.text_twins import of_engine, of_folder, of_results
+    from ohr.noise_files.text_twins import of_engine, of_folder, of_own_layout, of_results
+    from ohr.registry import Registry
     from ohr.spec.read import make_ocr
 
+    registry = Registry()
     if own and not Path(ocr).is_dir() and ocr in registry.names("ocr"):
         engine: Any = registry.load("ocr", ocr)()
         engine.check()
         with bars() as progress:
             return of_engine(own, engine, progress)
     if format == "ohrbench":
-        return of_folder(Path(ocr))
+        return (of_own_layout(own, Path(ocr)) if own else None) or of_folder(Path(ocr))
     results: Any = make_ocr({"kind": "precomputed", "root": ocr, "format": format}, "ohr noise validate")
     results.check()
     return of_results(results, clean)
 
 
-def _noises(registry: "Registry", given: list[str] | None) -> "dict[str, list[Treatment]]":
+def _noises(given: list[str] | None) -> "dict[str, list[Treatment]]":
     from ohr.errors import SpecError
     from ohr.noise_files.likeness import candidates
+    from ohr.registry import Registry
     from ohr.spec.read import read_noise
 
+    registry = Registry()
     every = candidates(registry) if not given or any(map(_is_kind, given)) else {}
     chosen: dict[str, list[Treatment]] = {}
     for text in given or every:

@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from ohr.cli.display.console import as_lines, say, say_first, say_json, say_view
 from ohr.cli.display.progress import bars
 from ohr.cli.options import RUNS, STORE, AsJson, RunsFolder, StoreFolder, Workers
 from ohr.cli.score_options import Fields, Kind, Root, benchmark_keys, label_of
+
+if TYPE_CHECKING:
+    from ohr.contracts import Benchmark
 
 
 def ranks(
@@ -43,15 +46,14 @@ def ranks(
         refuse_another_benchmarks(spec)
         finished = run(spec, store=store, runs=runs, workers=workers, progress=stack.enter_context(bars()))
     found = ranking.ranks(Run.finished(finished.folder), spec.benchmark.aggregates())
-    _refuse_one_version(spec.benchmark.kind, bool(found.survival))
+    _refuse_one_version(spec.benchmark, bool(found.survival))
     if as_json:
         say_json(found)
-        return
-    say_views(ranking.views(found))
-    failures = [*finished.ledger.failures, *finished.ledger.absent]
-    say_first(f"failed items: {len(failures)} (questions that need them score 0)", as_lines(failures))
-    say(str(finished.folder))
-    if failures:
+    else:
+        say_views(ranking.views(found))
+        say_first(f"failed items: {len(found.failures)} (questions that need them score 0)", as_lines(found.failures))
+        say(str(finished.folder))
+    if found.failures:
         raise typer.Exit(1)
 
 
@@ -79,9 +81,10 @@ def _pair(given: str) -> tuple[str, Path]:
     return Path(given).resolve().name, Path(given)
 
 
-def _refuse_one_version(benchmark: str, compared: bool) -> None:
+def _refuse_one_version(benchmark: "Benchmark", compared: bool) -> None:
     from ohr.errors import SpecError
 
     if not compared:
-        wanted = "no number has a value by two versions: set its `versions` or `conversions`, or look at its truth"
-        raise SpecError(f"benchmark {benchmark}: there is nothing to compare: {wanted}")
+        keys = [f"`{name}`" for name in ("versions", "conversions") if name in type(benchmark).model_fields]
+        help = f": set its {' or '.join(keys)}, or look at its truth" if keys else ", as it has one version only"
+        raise SpecError(f"benchmark {benchmark.kind}: there is nothing to compare: no number has two values{help}")

@@ -173,7 +173,11 @@ def read_file(path: Path, document: str) -> list[Page]:
     reading = read_document(path, document)
     if reading.error is not None:
         raise DataError(f"{path}: {reading.error.removeprefix(_FILE)}{reading.detail}: it must list {{page_idx, text}}")
-    lost = [fault for fault in reading.faults if fault.about in (_UNNUMBERED, _REPEATED)]
+    lost = [
+        fault._replace(about=fault.about.partition(",")[0])  # here nothing is left out
+        for fault in reading.faults
+        if fault.about in (_UNNUMBERED, _REPEATED)
+    ]
     if lost:
         raise DataError(f"{path}: {'; '.join(sentences(lost))}")
     return list(reading.pages)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ohr.contracts import Benchmark, Document, OcrBackend, Page, RecordedOcr, Treatment
+from ohr.contracts import ABSENT, Benchmark, Document, OcrBackend, Page, PublishedBenchmark, RecordedOcr, Treatment
 from ohr.engine.progress import Progress
 from ohr.errors import DataError
 from ohr.files import documents
-from ohr.messages.wording import counted
+from ohr.messages.wording import counted, named
 from ohr.metrics.dose import Floats
 from ohr.noise_files.page_changes import CleanPage, changes, clean_pages, sizes
 from ohr.noise_files.truth_pairs import Reading, recognised
@@ -64,7 +64,7 @@ class Twins:
     """Documents that both sides have.
 
     Args:
-        left_out: documents that one side lacks, or that have no clean text.
+        left_out: documents that one side lacks, or that have no clean text; and pages whose noisy text cannot be read.
         changed: pages whose texts differ; a page that the noisy side lacks is one.
     """
 
@@ -87,9 +87,11 @@ def pair(clean: Pages, noisy: Pages, names: tuple[str, str]) -> Twins:
     Raises:
         DataError: they have fewer than FEWEST documents in common.
     """
-    twins = []
+    twins, unreadable = [], list[str]()
     for name in sorted(clean.keys() & noisy.keys()):
-        pages = clean_pages(clean[name])
+        broken = {page.index: page.error for page in noisy[name] if page.error not in (None, ABSENT)}
+        unreadable += [f"{name} page {index + 1} ({error})" for index, error in broken.items()]
+        pages = clean_pages([page for page in clean[name] if page.index not in broken])
         if any(page.text.strip() for page in pages):
             twins.append(Twin(name, pages, _texts(noisy[name])))
     if len(twins) < FEWEST:
@@ -97,8 +99,9 @@ def pair(clean: Pages, noisy: Pages, names: tuple[str, str]) -> Twins:
         raise DataError(
             f"{names[0]} and {names[1]} have {has} with clean text in common, of the same name: at least {FEWEST} are "
             "needed, half of them to fit a noise on and half to judge it by"
+            + (f"; pages that cannot be read: {named(unreadable)}" if unreadable else "")
         )
-    left_out = sorted((clean.keys() | noisy.keys()) - {twin.name for twin in twins})
+    left_out = [*sorted((clean.keys() | noisy.keys()) - {twin.name for twin in twins}), *unreadable]
     changed = sum(twin.noisy.get(page.index) != page.text for twin in twins for page in twin.pages)
     return Twins(twins, left_out, changed)
 
@@ -166,6 +169,21 @@ def of_results(results: RecordedOcr, clean: Pages) -> Pages:
         if any(page.error is None for page in read):
             held[name] = read
     return held
+
+
+def of_own_layout(benchmark: Benchmark, folder: Path) -> Pages | None:
+    """Read results in a benchmark's own published layout; None where the folder is in another, or not there.
+
+    Raises:
+        DataError: the results cannot be read.
+    """
+    texts = benchmark.results(folder) if isinstance(benchmark, PublishedBenchmark) and folder.is_dir() else None
+    if texts is None:
+        return None
+    return {
+        document: [Page(document, index, text) for index, text in enumerate(pages) if text is not None]
+        for document, pages in texts.items()
+    }
 
 
 def of_engine(benchmark: Benchmark, engine: OcrBackend, progress: Progress) -> Pages:

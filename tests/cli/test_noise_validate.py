@@ -1,6 +1,9 @@
 """`ohr noise validate`: twins that another command has made, and sides that are no twins."""
 
 import json
+import shutil
+import sys
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -36,11 +39,36 @@ def test_equal_sides_have_no_noise(ohr):
         (("--gt", TRUTH, "--ocr", TRUTH, "--noise", "blur"), "--noise blur: is no noise that can"),
         (("--gt", TRUTH, "--ocr", TRUTH / "law"), "have no document with clean text in common"),
         (("--gt", "mini", "--ocr", TRUTH, "--format", "nothing"), "nothing"),
+        (("--gt", TRUTH, "--ocr", TRUTH, "--benchmark", "mini"), "both name the clean pages"),
+        (("--gt", TRUTH, "--ocr", TRUTH, "--domains", "law"), "--domains: not used with the folder of --gt"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_a_sentence(ohr, given, said):
     done = ohr("noise", "validate", *given)
     assert done.exit_code != 0 and said in done.output
+
+
+def test_a_page_that_cannot_be_read_is_not_taken_for_one_that_is_absent(ohr, home):
+    shutil.copytree(TRUTH / "law", "damaged")
+    path = next(path for path in sorted(home.glob("damaged/*.json")) if len(json.loads(path.read_text("utf-8"))) > 1)
+    pages = json.loads(path.read_text("utf-8"))
+    pages[0]["text"] = None
+    path.write_text(json.dumps(pages), encoding="utf-8")
+    done = ohr("noise", "validate", "--gt", TRUTH / "law", "--ocr", "damaged", "--json")
+    twins = json.loads(done.output)["twins"]
+    assert (twins["changed_pages"], twins["left_out"][-1]) == (0, f"{path.stem} page 1 (text is null, not a string)")
+    pages[1]["page_idx"] = pages[0]["page_idx"]
+    path.write_text(json.dumps(pages), encoding="utf-8")
+    done = ohr("noise", "validate", "--gt", TRUTH / "law", "--ocr", "damaged")
+    assert done.exit_code == 2 and "listed again: " in done.output and "the first counts" not in done.output
+
+
+def test_results_in_a_benchmarks_own_layout_are_compared(ohr):
+    sample = Registry().load("benchmark", "omnidocbench").__module__
+    results = Path(sys.modules[sample].SAMPLE) / "results" / "careful"
+    given = ("--benchmark", "omnidocbench", "--root", "sample", "--ocr", results, "--noise", "drop_pages", "--no-cost")
+    done = ohr("noise", "validate", *given)
+    assert done.exit_code == 0 and "4 documents, 4 pages" in done.output
 
 
 def test_folders_of_images_are_compared_as_images(ohr, home):

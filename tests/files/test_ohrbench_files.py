@@ -38,9 +38,9 @@ def test_pages_come_in_ascending_order_and_null_text_is_an_error(file):
     [
         ("[{", "not readable as JSON: Expecting property name"),
         ({"page_idx": 0}, "not a list of pages: it must list {page_idx, text}"),
-        ([{"text": "a"}], "1 page without a page number, left out: "),
-        ([{"page_idx": -1, "text": "a"}, "b"], "2 pages without a page number, left out: "),
-        ([{"page_idx": 0, "text": "a"}] * 2, "1 page listed again, of which the first counts: "),
+        ([{"text": "a"}], "1 page without a page number: "),
+        ([{"page_idx": -1, "text": "a"}, "b"], "2 pages without a page number: "),
+        ([{"page_idx": 0, "text": "a"}] * 2, "1 page listed again: "),
     ],
 )
 def test_a_file_that_would_lose_a_page_is_refused(file, content, fault):
@@ -53,7 +53,7 @@ def test_a_file_that_would_lose_a_page_is_refused(file, content, fault):
 def test_a_file_of_the_working_folder_is_named_in_its_faults(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.json").write_text('[{"text": "a"}]')
-    with pytest.raises(DataError, match=rf"a\.json: 1 page without a page number, left out: {tmp_path.name}/a entry 0"):
+    with pytest.raises(DataError, match=rf"a\.json: 1 page without a page number: {tmp_path.name}/a entry 0"):
         read_file(Path("a.json"), "a")
 
 

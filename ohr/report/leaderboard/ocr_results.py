@@ -10,7 +10,7 @@ from ohr.contracts import Benchmark
 from ohr.engine.ledger import Failure
 from ohr.engine.progress import Progress
 from ohr.report.analyses import noise_ratios
-from ohr.report.leaderboard.result_folders import refuse_another_benchmarks, strangers
+from ohr.report.leaderboard.result_folders import failures_of, refuse_another_benchmarks, strangers
 from ohr.report.leaderboard.standings import (
     Leaderboard,
     Row,
@@ -123,7 +123,7 @@ def score_ocr(
         pages=_by_condition(page_rows(run, by="evidence_source", group=ALL), "metric", "mean"),
         aggregates=_by_condition(run.rows_if_any("aggregates", stage="page"), "name", "value"),
         leaderboards=fairly_ranked(boards, spec.benchmark, run.manifest["questions"]),
-        failures=[*finished.ledger.failures, *finished.ledger.absent],  # a vendor wants to know of both
+        failures=failures_of(run),
         warnings=[*run.manifest["warnings"], *strangers(spec), *hygiene_sentences(run)],
         run=finished.folder,
     )

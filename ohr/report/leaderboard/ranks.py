@@ -8,6 +8,8 @@ from itertools import combinations
 from math import isnan, nan
 
 from ohr.contracts import Aggregate
+from ohr.engine.ledger import Failure
+from ohr.report.leaderboard.result_folders import failures_of
 from ohr.report.views.view import Interval, View
 from ohr.results.derived.aggregate_rows import difference
 from ohr.results.run import Run
@@ -54,10 +56,11 @@ class Survival:
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The orders of systems by each version, and how each agrees with that of the newest one."""
+    """The orders of systems by each version, how each agrees with that of the newest one, and what failed."""
 
     ranked: Sequence[Ranked]
     survival: Sequence[Survival]
+    failures: Sequence[Failure]
 
 
 def ranks(run: Run, aggregates: Sequence[Aggregate]) -> Ranks:
@@ -78,6 +81,7 @@ def ranks(run: Run, aggregates: Sequence[Aggregate]) -> Ranks:
     return Ranks(
         [each for of in same.values() for each, _ in of],
         [_survival(_newest(of), other) for of in same.values() for other in of if other is not _newest(of)],
+        failures_of(run),
     )
 
 

@@ -1,7 +1,7 @@
 """The spec that scores folders of OCR results, which may be copies of results in a benchmark's own layout."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +9,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ohr.contracts import ABSENT, Benchmark, Page, PublishedBenchmark, RecordedOcr
+from ohr.engine.ledger import Failure
 from ohr.errors import DataError
 from ohr.files.names import composed
 from ohr.files.ohrbench_json import write_pages
 from ohr.messages.wording import counted, named
+from ohr.results.run import Run
 from ohr.runner.plain_search import plain_search
 from ohr.spec.model import Spec
 from ohr.spec.read import make_benchmark, make_spec
@@ -21,6 +23,8 @@ _LONGEST_NAME = 80
 """Characters of a run's name, which is that of its folder."""
 LAYOUT = "ohrbench"
 """The format of `<domain>/<document>.json`."""
+_TEXTS = (".md", ".mmd", ".markdown", ".txt")
+"""Endings of results in benchmarks' own layouts."""
 
 
 @contextmanager
@@ -50,11 +54,22 @@ def as_base(
 
 
 def unread(folder: Path, benchmark: Benchmark) -> list[str]:
-    """Name the Markdown files of results whose names begin with that of no document: a misspelt name is not silent."""
-    held = [document.name.rpartition("/")[2].split("__") for document in benchmark.documents()]
-    names = tuple({"__".join(parts[start:]) for parts in held for start in range(len(parts))})  # `__` may join folders
-    strange = sorted(path.name for path in folder.rglob("*.md") if not path.name.startswith(names))
-    return [f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}"] if strange else []
+    """Return what of results in a benchmark's own layout was not read: files of no document, and JSON beside them."""
+    documents = [document.name for document in benchmark.documents()]
+    held = [name.rpartition("/")[2].split("__") for name in documents]
+    names = {"__".join(parts[start:]) for parts in held for start in range(len(parts))}  # `__` may join folders
+    files = (path.name for path in folder.rglob("*") if path.suffix.lower() in _TEXTS)
+    strange = sorted(name for name in files if not _begins_with_one(name, names))
+    others = [f"{name}.json" for name in documents if (folder / f"{name}.json").is_file()]
+    return [
+        *([f"{counted(len(strange), 'file')} of no document of the benchmark: {named(strange)}"] if strange else []),
+        *([f"{counted(len(others), 'JSON file')} beside those of the benchmark's layout, not read"] if others else []),
+    ]
+
+
+def _begins_with_one(file: str, names: Collection[str]) -> bool:
+    """Report whether a file's name is one of some names, or one with an ending such as `_pg1` or `.md`."""
+    return any(not sign.isalnum() and file[:place] in names for place, sign in enumerate(file))
 
 
 def ocr_spec(
@@ -137,6 +152,11 @@ def refuse_another_benchmarks(spec: Spec) -> None:
                 f"(a file is {names[0]!r}, a document {known[0]!r}): "
                 "name the benchmark with --benchmark and, where it needs one, --root"
             )
+
+
+def failures_of(run: Run) -> list[Failure]:
+    """Return what failed in a run, and the pages that results lack, as a vendor wants to know of both."""
+    return [Failure(**row) for row in run.rows("failures")]
 
 
 def is_searched(benchmark: Benchmark) -> bool:

@@ -48,6 +48,9 @@ def test_questions_without_a_field_or_a_document(copy):
     (copy / QUESTIONS).write_text("\n".join([*lines, json.dumps(strange)]), encoding="utf-8")
     (note,) = InduOcrBench(root=copy).notes()
     assert note.startswith("1 question of documents without a truth, left out") and note.endswith(":6")
+    (copy / QUESTIONS).write_text("\n".join([*lines, lines[0]]), encoding="utf-8")
+    (note,) = InduOcrBench(root=copy).notes()
+    assert note.startswith("1 question asked again") and note.endswith(":6")
     (copy / QUESTIONS).write_text(json.dumps({**strange, "answer": None}), encoding="utf-8")
     with pytest.raises(DataError, match=r"QA_pairs.jsonl:1: has no `answer`"):
         InduOcrBench(root=copy).documents()

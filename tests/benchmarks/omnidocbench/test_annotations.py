@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from ohr.benchmarks.omnidocbench import OmniDocBench
+from ohr.benchmarks.omnidocbench.annotations import image_files
 from ohr.errors import DataError
 
 TEXT = {"category_type": "text_block", "order": 1, "anno_id": 1, "text": "Dues rose."}
@@ -52,6 +53,23 @@ def test_a_folder_of_pages_has_tracks_of_images(tmp_path):
         assert benchmark.page_image(document, 0).shape == (6, 8, 3)
     with pytest.raises(DataError, match=r"several images are called 01_news/one/a.png .*set `images` to one track"):
         OmniDocBench(root=root).page_image(document, 0)
+
+
+def test_no_page_is_read_from_the_image_of_another(tmp_path):
+    root = copy(tmp_path / "ben", page("en/p0.png"), page("zh/p0.png"), page("zh/p1.png"))
+    drawn(*(root / "x" / name for name in ("en/p0.png", "zh/p0.png", "elsewhere/p1.png")))
+    benchmark = OmniDocBench(root=root)
+    english, chinese, alone = benchmark.documents()
+    for document in (english, chinese, alone):  # of one name only one page has an image, in whichever folder
+        assert benchmark.page_image(document, 0).shape == (6, 8, 3)
+    (root / "x/zh/p0.png").unlink()
+    (root / "x/elsewhere/p1.png").unlink()
+    (root / "x/elsewhere/p1.png").symlink_to(tmp_path / "nowhere.png")
+    image_files.cache_clear()
+    for document in (chinese, alone):
+        with pytest.raises(DataError, match=rf"there is no image {document.name}.png below"):
+            benchmark.page_image(document, 0)
+        assert benchmark.fingerprint(document, images=True) != benchmark.fingerprint(english, images=True)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +119,9 @@ def test_a_folder_that_is_named_for_images_must_hold_one(tmp_path):
     root = copy(tmp_path / "set", PAGE)
     for images in (tmp_path / "absent", root / "set.json", tmp_path / "empty"):
         (tmp_path / "empty").mkdir(exist_ok=True)
-        with pytest.raises(DataError, match="`images` must be a folder with images of pages, and holds none"):
+        with pytest.raises(
+            DataError, match=r"`images` must be a folder with images of pages, and (holds none|is no folder)"
+        ):
             OmniDocBench(root=root, images=images).check()
 
 

@@ -47,6 +47,19 @@ def test_a_page_without_a_result_is_read_wrong(tmp_path, monkeypatch):
     status, report = scored("ocr", tmp_path / "partial", "omnidocbench")
     assert status == 1
     assert report["warnings"][-1] == "1 file of no document of the benchmark: harbour_dues_3.md"
+    status, again = scored("ocr", tmp_path / "partial", "omnidocbench")
+    assert (status, again["failures"], again["run"]) == (1, report["failures"], report["run"])
+    (tmp_path / "partial/book").mkdir()
+    (tmp_path / "partial/book/pilot_rules_5.json").write_text("[]")
+    (tmp_path / "partial/pilot_rules_55.TXT").write_text("Nobody's.")
+    assert scored("ocr", tmp_path / "partial", "omnidocbench")[1]["warnings"][-2:] == [
+        "2 files of no document of the benchmark: harbour_dues_3.md, pilot_rules_55.TXT",
+        "1 JSON file beside those of the benchmark's layout, not read",
+    ]
+    command = ["score", "ranks", str(CAREFUL), "partial", "--benchmark", "omnidocbench", "--set", "root=sample"]
+    for _ in range(2):
+        done = CliRunner().invoke(app, [*command, "--json"])
+        assert (done.exit_code, len(json.loads(done.stdout)["failures"])) == (1, 1)
     kept = values(Path(report["run"]), condition="partial", stage="page", metric="text@1.5")
     assert kept["financial_report/harbor_dues_3"] == 0 < kept["book/pilot_rules_5"]
     tables = values(Path(report["run"]), condition="partial", stage="page", metric="teds@1.5")
