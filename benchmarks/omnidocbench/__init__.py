@@ -190,6 +190,11 @@ def _notes(annotations: Annotations) -> Iterator[str]:
         ]
         blocks = counted(sum(annotations.unknown.values()), "block")
         yield f"{blocks} of categories that no version scores: {named(listed)}"
+    if annotations.not_html:
+        yield f"{counted(annotations.not_html, 'table')} of the truth without HTML of a table, whose TEDS is 0"
+    if strange := [page.stated_language for page in annotations.pages.values() if page.has_unknown_language]:
+        languages = named(sorted(set(strange)))
+        yield f"{counted(len(strange), 'page')} in a language without a code, taken for English: {languages}"
 
 
 def _about(table: Mapping[str, str], row: Mapping[str, str], column: str) -> Mapping[str, object]:  # noqa: ARG001

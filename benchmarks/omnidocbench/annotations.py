@@ -68,13 +68,26 @@ class AnnotatedPage:
     @property
     def language(self) -> str:
         """Code of its language; English where the annotations name none that is known."""
-        name = dict(self.groups).get("language", "").lower().replace("-", "_")
-        return _LANGUAGES.get(name, "en")
+        return _LANGUAGES.get(_plain_name(self.stated_language), "en")
+
+    @property
+    def stated_language(self) -> str:
+        """The language as the annotations name it; "" where they name none."""
+        return dict(self.groups).get("language", "")
+
+    @property
+    def has_unknown_language(self) -> bool:
+        """Whether the annotations name a language that has no code here."""
+        return bool(self.stated_language) and _plain_name(self.stated_language) not in _LANGUAGES
 
     @property
     def truth(self) -> str:
         """The record as JSON, which its question carries to the metrics."""
         return json.dumps(self.record, ensure_ascii=False, sort_keys=True)
+
+
+def _plain_name(language: str) -> str:
+    return language.lower().replace("-", "_")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +96,13 @@ class Annotations:
 
     Args:
         unknown: blocks by category that no version scores.
+        not_html: tables whose HTML holds no table.
     """
 
     pages: Mapping[str, AnnotatedPage]
     files: tuple[Path, ...]
     unknown: Mapping[str, int] = field(default_factory=dict)
+    not_html: int = 0
 
     def image(self, name: str, folder: Path) -> Path:
         """Return the image of a page below a folder.
@@ -145,6 +160,7 @@ def read_annotations(root: Path) -> Annotations:
 def _read(root: Path, files: tuple[Path, ...], state: State) -> Annotations:  # noqa: ARG001 # a key of the cache
     records: dict[str, tuple[str, Mapping[str, Any]]] = {}
     unknown: Counter[str] = Counter()
+    not_html = 0
     for where, entry in _entries(root, files):
         try:
             read = read_record(entry)
@@ -153,6 +169,7 @@ def _read(root: Path, files: tuple[Path, ...], state: State) -> Annotations:  # 
         image = read.image_path
         refuse_name(image, where, "`image_path` of page_info, by which pages and results are named,")
         unknown.update(read.unknown)
+        not_html += sum("<table" not in table.content.lower() for table in read.of("table") if table.content)
         record = _without_unused(entry)
         if image in records:
             raise DataError(f"{where}: the image {quoted(image)} is that of {records[image][0]}, too")
@@ -170,7 +187,7 @@ def _read(root: Path, files: tuple[Path, ...], state: State) -> Annotations:  # 
         names[given[image]]: AnnotatedPage(names[given[image]], record, where)
         for image, (where, record) in records.items()
     }
-    return Annotations(pages, files, unknown)
+    return Annotations(pages, files, unknown, not_html)
 
 
 def _entries(root: Path, files: tuple[Path, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -64,8 +64,8 @@ class PresenceTest(PageTest):
     type: Literal["present", "absent"]
     text: FilledNormal
     case_sensitive: bool = True
-    first_n: int | None = None
-    last_n: int | None = None
+    first_n: Annotated[int | None, Field(ge=0)] = None
+    last_n: Annotated[int | None, Field(ge=0)] = None
 
     def outcome(self, page: str) -> Outcome:  # noqa: D102
         text, content = self.text, normal_text(page)
@@ -167,9 +167,9 @@ class BaselineTest(PageTest):
     """A page with letters, without repetition at its end, Chinese, Japanese and emoji; or a blank page."""
 
     type: Literal["baseline"]
-    max_length: int | None = None
+    max_length: Annotated[int | None, Field(ge=0)] = None
     max_length_skips_image_alt_tags: bool = False
-    max_repeats: int = 30
+    max_repeats: Annotated[int, Field(ge=1)] = 30
     check_disallowed_characters: bool = True
 
     def outcome(self, page: str) -> Outcome:  # noqa: D102

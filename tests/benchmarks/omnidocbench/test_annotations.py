@@ -115,6 +115,15 @@ def test_blocks_of_unknown_categories_are_counted(tmp_path):
     assert note == "1 block of categories that no version scores: ' ' (1)"
 
 
+def test_tables_that_are_none_and_languages_without_a_code_are_counted(tmp_path):
+    table = {"category_type": "table", "order": 2, "anno_id": 2, "html": "a & b"}
+    root = copy(tmp_path, page(blocks=[TEXT, table], language="klingon"), page("b.jpg", language="thai"))
+    assert OmniDocBench(root=root).notes() == (
+        "1 table of the truth without HTML of a table, whose TEDS is 0",
+        "1 page in a language without a code, taken for English: klingon",
+    )
+
+
 def test_a_folder_that_is_named_for_images_must_hold_one(tmp_path):
     root = copy(tmp_path / "set", PAGE)
     for images in (tmp_path / "absent", root / "set.json", tmp_path / "empty"):

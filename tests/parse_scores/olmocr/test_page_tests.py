@@ -123,6 +123,11 @@ def test_outcomes(record, page, passed):
             {"type": "present", "text": "a", "max_diffs": -1},
             "max_diffs: Input should be greater than or equal to 0, not -1",
         ),
+        (
+            {"type": "present", "text": "a", "first_n": -3},
+            "first_n: Input should be greater than or equal to 0, not -3",
+        ),
+        ({"type": "baseline", "max_repeats": 0}, "max_repeats: Input should be greater than or equal to 1, not 0"),
         ({"type": "present", "text": "a", "max_diffs": 1.5}, "max_diffs: Input should be a valid integer"),
         ({"type": "present", "text": "a", "cell": "b"}, "cell: Extra inputs are not permitted, not 'b'"),
         (
