@@ -7,7 +7,8 @@ import numpy as np
 from pydantic import Field
 
 from ohr.contracts import Edit, NoisyText, Span, TextNoise
-from ohr.markup.convert import Notation, converted, table_spans
+from ohr.markup import Notation
+from ohr.markup.convert import converted, table_spans
 from ohr.text import edits
 
 from .formatting.units import Units, touched

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -34,6 +35,12 @@ from .formats.result_folder import (
     pages_of,
     result_of,
 )
+
+
+@lru_cache
+def _name_of(folder: Path) -> str:
+    """Name a folder by its own name, links followed; asked for each document."""
+    return folder.resolve().name
 
 
 class Converted(NamedTuple):
@@ -156,7 +163,7 @@ class Precomputed(RecordedOcr, kind="precomputed"):
 
     def converted(self, files: Files) -> Converted:
         """Read a document, with what is wrong with its files and its text."""
-        base = self.root.resolve().name
+        base = self._folder_name
         document, result = result_of(files)
         if self._is_own_layout:
             pages, faults, words = self.recorded(document), [*self._own_faults(document)], self.words(document)
@@ -182,10 +189,14 @@ class Precomputed(RecordedOcr, kind="precomputed"):
             return
         for domain in sorted({each.document.domain for each in files}):
             if not (self.root / domain).is_dir():
-                yield Fault("domain", f"missing from {self.root.resolve().name}, {SCORED_0}", domain)
+                yield Fault("domain", f"missing from {self._folder_name}, {SCORED_0}", domain)
         for name in unwritable_files(self.root):
             yield Fault("file", f"whose {UNWRITABLE}, left out", name)
         yield from own
+
+    @property
+    def _folder_name(self) -> str:
+        return _name_of(self.root.absolute())
 
     @property
     def _is_own_layout(self) -> bool:
@@ -201,10 +212,10 @@ class Precomputed(RecordedOcr, kind="precomputed"):
     def _faults(self, files: Files) -> Iterator[Fault]:
         if self._is_own_layout:
             return self._own_faults(files.document)
-        return faults_of(*result_of(files), self.root.resolve().name)
+        return faults_of(*result_of(files), self._folder_name)
 
     def _own_faults(self, document: Document) -> Iterator[Fault]:
-        base, path = self.root.resolve().name, self._file(document)
+        base, path = self._folder_name, self._file(document)
         if path is None:
             if (self.root / document.domain).is_dir():
                 yield Fault("document", f"missing from {base}, {SCORED_0}", document.name)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -21,6 +22,7 @@ from ohr.contracts import (
 from ohr.errors import DataError
 from ohr.files import hub, pdf
 from ohr.files.built_set import read_set
+from ohr.files.changes import State, state_of
 from ohr.files.digests import input_digest
 from ohr.files.ohrbench_json import read_document
 from ohr.keys import key
@@ -51,6 +53,12 @@ REFERENCE = ScoringProtocol(
 
 REPOSITORY = "opendatalab/OHR-Bench"
 PDF_FOLDERS = ("pdfs", "pdf")
+
+
+@lru_cache(maxsize=4)
+def _pdf_folders(root: Path, state: State) -> list[Path]:  # noqa: ARG001 # a key of the cache
+    """List the folders of PDFs that a copy has; most have none, and each document is asked for its own."""
+    return [root / name for name in PDF_FOLDERS if (root / name).is_dir()]
 
 
 class OhrBench(PublishedBenchmark, kind="ohrbench"):
@@ -105,6 +113,8 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
 
     def pdf(self, document: Document) -> Path | None:
         """Return the document's PDF, where this copy has it."""
+        if not _pdf_folders(self.root, state_of(self.root)):
+            return None
         return next((path for path in self._pdfs(document) if path.is_file()), None)
 
     def questions(self) -> Sequence[Question]:
@@ -167,7 +177,7 @@ class OhrBench(PublishedBenchmark, kind="ohrbench"):
         return asked(question_file(self.root), self.domains, names, as_published=as_published)
 
     def _truth(self, document: Document) -> Path:
-        return self.root / "retrieval_base" / TRUTH / f"{document.name}.json"
+        return self.root.joinpath("retrieval_base", TRUTH, f"{document.name}.json")
 
     def _pdfs(self, document: Document) -> list[Path]:
-        return [self.root / folder / f"{document.name}.pdf" for folder in PDF_FOLDERS]
+        return [self.root.joinpath(folder, f"{document.name}.pdf") for folder in PDF_FOLDERS]

@@ -14,7 +14,6 @@ from ohr.files.json_input import lines, parse_json
 from ohr.files.names import composed, is_writable, printable
 
 from .values import Pages, Unreadable
-from .xml_input import decoded
 
 Item = TypeVar("Item")
 
@@ -80,6 +79,8 @@ def _by_page(method: Callable[[Any], Mapping[int, Sequence[Item]]], value: Any) 
 def parsed(content: bytes, ending: str) -> Any:
     """Return what a reader gets of a file with an ending, or say what is there in its place."""
     if not is_json(ending):
+        from .xml_input import decoded  # loads a parser
+
         return decoded(content).replace("\r\n", "\n")
     try:
         found = parse_json(content)

@@ -8,7 +8,6 @@ import re
 from typing import Any
 
 from ohr.contracts import Block, OcrFormat
-from ohr.markup.artifacts import without_front_matter
 
 from .page_borders import pages_of
 from .values import LABELS, Pages, Unreadable
@@ -53,5 +52,7 @@ def without_marks(text: str) -> str:
 
 def page(text: str) -> tuple[Block, ...]:
     """Return a page's Markdown as one block."""
+    from ohr.markup.artifacts import without_front_matter
+
     text = without_front_matter(without_marks(text), _OLMOCR)
     return (Block("text", text.strip("\n")),) if text.strip() else ()

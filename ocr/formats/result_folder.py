@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ohr.contracts import ABSENT, Document, OcrFormat, Page, Recognition, Word
 from ohr.files.names import UNWRITABLE
-from ohr.markup.artifacts import WORDS, artifacts
 from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
 from ohr.messages.wording import counted, named
@@ -205,11 +204,15 @@ def faults_of(document: Document, result: Result | None, base: str) -> Iterator[
 
 def page_artifacts(pages: Sequence[Page]) -> list[tuple[Page, str]]:
     """List the kinds of artifacts that each page's text has."""
+    from ohr.markup.artifacts import artifacts
+
     return [(page, kind) for page in pages for kind in dict.fromkeys(each.kind for each in artifacts(page.text))]
 
 
 def artifact_faults(kinds: Sequence[tuple[Page, str]], base: str) -> Iterator[Fault]:
     """List the artifacts of a document's pages."""
+    from ohr.markup.artifacts import WORDS
+
     for page, kind in kinds:
         yield Fault("page", f"of {base} with {WORDS[kind]}", f"{page.document} page {page.index + 1}")
 

@@ -154,6 +154,7 @@ def main() -> None:
     """Run the command that was typed; the process ends with its status."""
     gc.set_threshold(100_000, 20, 20)  # by default collections take a tenth of a run, and find next to nothing
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others give no memory back: 70 MB of a run
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it looks through every installed package
     signal.signal(signal.SIGTERM, _terminate)
     try:
         app()

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Any
 
+from ohr.files.json_input import mapping_in
 from ohr.keys import file_digest
 
 KEPT = "input-digests.json"
@@ -23,9 +24,10 @@ _BETWEEN = "\n"
 _MANY = 100_000
 """Kept hashes from which those of files that are gone are left out."""
 
-State = tuple[int, int, int, int]
+State = list[int]
 """Numbers that differ once a file has changed: from its inode, size and times."""
-_known: dict[str, tuple[State, Any]] = {}
+_known: dict[str, Any] = {}
+"""By name the state of a file, and what follows from it; as JSON has them, for there are thousands."""
 
 
 def input_digest(path: Path) -> str:
@@ -46,11 +48,11 @@ def input_value(path: Path, what: str, read: Callable[[], Any]) -> Any:
 def _value(name: str, path: Path, read: Callable[[], Any]) -> Any:
     before = _state(path)
     held = _known.get(name)
-    if held is not None and held[0] == before:
+    if isinstance(held, list) and len(held) == 2 and held[0] == before:  # somebody may have edited the file
         return held[1]
     value = read()
     if before == _state(path) and time_ns() - max(before[1:3]) > _SETTLED:
-        _known[name] = (before, value)
+        _known[name] = [before, value]
     return value
 
 
@@ -73,7 +75,7 @@ def remembered(store: Path, *, verify: bool = False) -> Iterator[None]:
     if verify:
         _known.clear()
     else:
-        _known.update(_read(store / KEPT))
+        _known.update(mapping_in(store / KEPT))
     before = dict(_known)
     try:
         yield
@@ -85,15 +87,7 @@ def remembered(store: Path, *, verify: bool = False) -> Iterator[None]:
 
 def _state(path: Path) -> State:
     about = path.stat()
-    return about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino
-
-
-def _read(path: Path) -> dict[str, tuple[State, Any]]:
-    """Read the kept hashes; a file that is absent or damaged has none."""
-    with suppress(OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
-        kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        return {str(name): (tuple(map(int, state)), value) for name, (state, value) in kept.items()}  # type: ignore[misc]
-    return {}
+    return [about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino]
 
 
 def _write(path: Path) -> None:

@@ -4,16 +4,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Literal
 
 from ohr.contracts import Edit, Span
-from ohr.markup import html, latex, markdown
+from ohr.markup import Notation, html, latex, markdown
 from ohr.markup.regions import Region, regions
 from ohr.markup.tables import counted
 from ohr.markup.tabular import tabulars
-
-Notation = Literal["latex", "markdown", "html"]
-"""Notation that tables and formulas are converted to."""
 
 _FORMS: dict[Notation, ModuleType] = {"latex": latex, "markdown": markdown, "html": html}
 """The module that reads and writes each notation."""

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ohr.contracts import Block
-from ohr.markup.artifacts import BLANK_LINES, unfenced
-from ohr.markup.convert import Notation, with_tables_in
+from ohr.markup import Notation
 
 _FURNITURE = frozenset({"header", "footer", "page_number"})
 # up to another picture, or many that are not closed would take quadratic time
@@ -74,11 +73,15 @@ def page_text(blocks: Sequence[Block], markup: Markup) -> str:
 
 def tidy(text: str, markup: Markup) -> str:
     """Apply what can be seen in a page's Markdown: fences, links to pictures, notation of tables."""
+    from ohr.markup.artifacts import BLANK_LINES, unfenced  # many expressions, which a spec that is read needs none of
+
     if markup.fences == "drop":
         text = unfenced(text)
     if markup.images == "drop":
         text = _LINK.sub("", text)
     if markup.tables != "as_is":
+        from ohr.markup.convert import with_tables_in
+
         text = with_tables_in(text, markup.tables)
     return BLANK_LINES.sub("\n\n", _parted(text)).strip("\n")
 
