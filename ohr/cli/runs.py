@@ -13,7 +13,7 @@ from ohr.cli.options import RUNS, AsJson, RunsFolder
 from ohr.messages.wording import points, shortened
 
 if TYPE_CHECKING:
-    from ohr.results.derived.losses import Loss
+    from ohr.cli.display.kept_screen import Verdicts
     from ohr.results.listing import ListedRun
     from ohr.results.run import Run
 
@@ -114,35 +114,38 @@ def _print(found: Sequence["ListedRun"]) -> None:
 
 
 def _loss(run: "ListedRun") -> str:
-    loss, unjudged, compared = _largest_loss(run)
+    loss, unjudged, compared = _verdicts(run)
     first = f"{unjudged} of {compared} not judged: too much failed" if unjudged else ""
     none = "none" if run.status == "finished" and not unjudged else ""
-    largest = f"{points(loss.lost)} {loss.stage} {loss.metric}, {loss.condition}" if loss else none
+    largest = f"{points(loss['lost'])} {loss['stage']} {loss['metric']}, {loss['condition']}" if loss else none
     return "; ".join(filter(None, (first, largest)))
 
 
-def _largest_loss(run: "ListedRun") -> "tuple[Loss | None, int, int]":
+def _verdicts(run: "ListedRun") -> "Verdicts":
     """Return the largest loss that a run shows, and how many of how many comparisons cannot be judged.
 
     A run that is damaged or not finished shows none.
     """
+    from ohr.cli.display.kept_screen import Verdicts, kept_verdicts
     from ohr.errors import DataError
-    from ohr.results.derived.losses import main_losses
-    from ohr.results.derived.pairs import FAILED
     from ohr.results.run import Run
 
+    if run.status != "finished":
+        return Verdicts(None, 0, 0)
     try:
-        losses = main_losses(Run.finished(run.run.folder)) if run.status == "finished" else []
+        finished = Run.finished(run.run.folder)
+        if verdicts := kept_verdicts(finished):
+            return verdicts
+        from ohr.cli.display.screen import verdicts_of
+
+        return verdicts_of(finished)
     except DataError as error:
         report(str(error))
-        return None, 0, 0
-    largest = max((loss for loss in losses if loss.is_loss), key=lambda loss: loss.lost, default=None)
-    return largest, sum(loss.verdict == FAILED for loss in losses), len(losses)
+        return Verdicts(None, 0, 0)
 
 
 def _plain(run: "ListedRun") -> dict[str, Any]:
-    loss, unjudged, _ = _largest_loss(run)
-    parts = ("stage", "metric", "condition", "chunker", "retriever", "generator", "lost", "low", "high")
+    loss, unjudged, _ = _verdicts(run)
     return {
         "name": run.name,
         "time": run.started,
@@ -151,7 +154,7 @@ def _plain(run: "ListedRun") -> dict[str, Any]:
         "questions": run.questions,
         "failures": run.failures,
         "not_judged": unjudged,
-        "largest_loss": loss and {part: getattr(loss, part) for part in parts},
+        "largest_loss": loss,
         "tags": run.tags,
         "path": run.run.folder,
     }

@@ -172,9 +172,10 @@ def test_a_first_screen_is_kept_until_something_of_it_changes(copied):
     def shown():
         return ohr("show", "study").output.splitlines()[:-1]  # the last line has the folder
 
-    whole, path = shown(), copied / "screen.json"
+    listed, whole, path = ohr("runs", "--json").output, shown(), copied / "screen.json"
+    assert ohr("runs", "--json").output == listed  # from what is kept, and before
     kept = json.loads(path.read_text("utf-8"))
-    kept["screens"]["0"][0][0] = "Kept."
+    kept["screens"]["0"][0] = "Kept."
     path.write_text(json.dumps(kept), encoding="utf-8")
     assert shown() == ["Kept.", *whole[1:]]
     for damaged in ("{", "[]", json.dumps(kept | {"screens": {"0": 1}}), json.dumps(kept | {"key": "another"})):

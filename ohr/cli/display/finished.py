@@ -115,8 +115,7 @@ def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path
 def _print_details(
     finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float
 ) -> bool:
-    from ohr.cli.display.screen import print_tables
-    from ohr.results.derived.losses import any_unjudged
+    from ohr.cli.display.screen import print_tables, verdicts_of
 
     print_tables(run)
     for line in [*_failed(finished, most=10), *_absent(run)]:
@@ -126,7 +125,7 @@ def _print_details(
     say(f"results: {finished.folder}")
     if page is not None:
         say(f"report:  {page}")
-    return any_unjudged(run)
+    return bool(verdicts_of(run).unjudged)
 
 
 def _failed(finished: "Finished", most: int = 3) -> list[str]:
@@ -154,9 +153,9 @@ def _done(finished: "Finished", seconds: float) -> str:
 
 
 def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> bool:
+    from ohr.cli.display.screen import verdicts_of
     from ohr.report.first_screen import summarize
     from ohr.report.views.score_tables import curve_points
-    from ohr.results.derived.losses import any_unjudged
 
     ledger = finished.ledger
     say_json(
@@ -174,4 +173,4 @@ def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page:
             "report": page,
         }
     )
-    return any_unjudged(run)
+    return bool(verdicts_of(run).unjudged)

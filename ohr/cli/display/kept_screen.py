@@ -18,37 +18,57 @@ Part = str | list[list[str]]
 """A line, or the rows of a table under its headers."""
 
 
-class Screen(NamedTuple):
-    """First screen of a run.
+class Verdicts(NamedTuple):
+    """The comparisons of a run with clean text, summed up in JSON values.
 
     Args:
-        parts: from the first line to the last.
-        is_unjudged: whether too much failed for a comparison of the run.
+        largest: the largest loss that is shown, by the parts that `ohr runs` lists; None where none is.
+        unjudged: comparisons of which too much failed.
+        compared: all of them.
     """
 
-    parts: list[Part]
-    is_unjudged: bool
+    largest: dict[str, Any] | None
+    unjudged: int
+    compared: int
 
 
-def kept_screen(run: "Run", further: int, make: Callable[["Run", int], Screen]) -> Screen:
-    """Return the screen that is kept for a run, or make and keep it.
+def kept_screen(
+    run: "Run", further: int, make: Callable[["Run", int], list[Part]], judge: Callable[["Run"], Verdicts]
+) -> tuple[list[Part], Verdicts]:
+    """Return the screen that is kept for a run, with its verdicts, or make and keep them.
 
-    A screen of another version of ohr, of other results or of other prices is made again.
+    Those of another version of ohr, of other results or of other prices are made again.
 
     Args:
         further: lines that a command prints after it.
         make: makes it.
+        judge: sums the comparisons up.
     """
-    path, sources = run.folder / SCREEN, _sources(run)
-    kept: dict[str, Any] = {}
-    with suppress(DataError, KeyError, TypeError, ValueError):  # a damaged file is made again
-        held = read_json(path, absent={})
-        kept = dict(held["screens"]) if held["key"] == sources else {}
-        return Screen(*kept[str(further)])
-    screen = make(run, further)
+    kept = _kept(run)
+    with suppress(KeyError, TypeError):  # a damaged file is made again
+        parts = kept["screens"][str(further)]
+        if isinstance(parts, list):
+            return parts, Verdicts(*kept["verdicts"])
+    parts, verdicts, screens = make(run, further), judge(run), kept.get("screens")
+    screens = {**(screens if isinstance(screens, dict) else {}), str(further): parts}
     with suppress(DataError):  # a folder that can only be read is good for reading
-        write_json(path, {"key": sources, "screens": {**kept, str(further): screen}})
-    return screen
+        write_json(run.folder / SCREEN, {"key": _sources(run), "verdicts": verdicts, "screens": screens})
+    return parts, verdicts
+
+
+def kept_verdicts(run: "Run") -> Verdicts | None:
+    """Return the verdicts that are kept for a run; None where there are none that fit."""
+    with suppress(KeyError, TypeError):
+        return Verdicts(*_kept(run)["verdicts"])
+    return None
+
+
+def _kept(run: "Run") -> dict[str, Any]:
+    with suppress(DataError):
+        kept = read_json(run.folder / SCREEN, absent={})
+        if isinstance(kept, dict) and kept.get("key") == _sources(run):
+            return kept
+    return {}
 
 
 def _sources(run: "Run") -> str:

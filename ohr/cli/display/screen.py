@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from ohr.cli.display.console import grouped, say, say_by_stage, say_first, say_table, say_view, say_views
-from ohr.cli.display.kept_screen import Part, Screen, kept_screen
+from ohr.cli.display.kept_screen import Part, Verdicts, kept_screen
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -68,20 +68,33 @@ def print_summary(run: "Run", further: int = 0) -> bool:
     Returns:
         Whether some comparison cannot be judged, since too much failed.
     """
-    screen = kept_screen(run, further, _screen)
-    for part in screen.parts:
+    parts, verdicts = kept_screen(run, further, _screen, verdicts_of)
+    for part in parts:
         if isinstance(part, str):
             say(part)
         else:
             say_table(part[0], part[1:])
     say(f"all tables: ohr show {run.folder} --details")
-    return screen.is_unjudged
+    return bool(verdicts.unjudged)
 
 
-def _screen(run: "Run", further: int) -> Screen:
+def verdicts_of(run: "Run") -> Verdicts:
+    """Sum up the comparisons of a run with clean text."""
+    from ohr.results.derived.losses import main_losses
+    from ohr.results.derived.pairs import FAILED
+
+    losses = main_losses(run)
+    largest = max((loss for loss in losses if loss.is_loss), key=lambda loss: loss.lost, default=None)
+    parts = None if largest is None else {part: getattr(largest, part) for part in _OF_LARGEST}
+    return Verdicts(parts, sum(loss.verdict == FAILED for loss in losses), len(losses))
+
+
+_OF_LARGEST = ("stage", "metric", "condition", "chunker", "retriever", "generator", "lost", "low", "high")
+
+
+def _screen(run: "Run", further: int) -> list[Part]:
     from ohr.report.first_screen import ROWS, summarize
     from ohr.report.views.effort_and_money import spent_in_words
-    from ohr.results.derived.losses import any_unjudged
 
     summary = summarize(run)
     texts = (*summary.failed, summary.lead, summary.further, summary.hypotheses, *repeats_in_words(run))
@@ -95,7 +108,7 @@ def _screen(run: "Run", further: int) -> Screen:
         tables = sum(len(view.rows) + 2 for view in summary.tables)
         around = len(lead) + tables + len(closing) + further + 4  # headers, what is left out, and how to read it
         parts += _verdicts(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
-    return Screen([*parts, *closing], any_unjudged(run))
+    return [*parts, *closing]
 
 
 def _table(headers: "Sequence[object]", rows: "Iterable[Sequence[object]]") -> list[list[str]]:

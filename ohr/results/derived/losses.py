@@ -128,11 +128,6 @@ def read_losses(run: Run, group: str = ALL, *, every_metric: bool = False) -> li
     return _read(run, group, run.shown_metrics, every_metric=every_metric)
 
 
-def any_unjudged(run: Run) -> bool:
-    """Report whether too much failed for some comparison of a run. Errors are those of `read_losses`."""
-    return any(loss.verdict == FAILED for loss in read_losses(run))
-
-
 def page_losses(run: Run) -> list[Loss]:
     """Read the losses of the text of the pages, by the protocol's scores of pages; none where it has none.
 
