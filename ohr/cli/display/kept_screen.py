@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ohr
@@ -74,4 +76,14 @@ def _kept(run: "Run") -> dict[str, Any]:
 def _sources(run: "Run") -> str:
     prices = read_json(run.folder / PRICES, absent=None)
     ((_, *summary),) = state_of(run.folder / "summary.parquet")
-    return key("screen", ohr.__version__, run.manifest, summary, prices)
+    return key("screen", ohr.__version__, _newest_code(), run.manifest, summary, prices)
+
+
+@cache
+def _newest_code() -> int:
+    """Return when a module that has to do with the screen was last changed, in nanoseconds: a version has many states."""
+    root = Path(ohr.__file__).parent
+    return max(path.stat().st_mtime_ns for part in _MADE_BY for path in (root / part).rglob("*.py"))
+
+
+_MADE_BY = ("cli/display", "messages", "report", "results", "statistics")
