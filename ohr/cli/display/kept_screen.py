@@ -81,7 +81,7 @@ def _sources(run: "Run") -> str:
 
 @cache
 def _newest_code() -> int:
-    """Return when a module that has to do with the screen was last changed, in nanoseconds: a version has many states."""
+    """Return when a module that makes the screen was last changed, in nanoseconds: a version has many states."""
     root = Path(ohr.__file__).parent
     return max(path.stat().st_mtime_ns for part in _MADE_BY for path in (root / part).rglob("*.py"))
 
