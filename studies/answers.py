@@ -77,6 +77,13 @@ def reached(scores: Scores) -> dict[str, Estimate]:
     }
 
 
+def of_evidence(scores: Scores) -> Estimate:
+    """Return the loss of answers over what the model answers from the evidence alone, where that was asked for."""
+    cells = [*((condition, MODEL) for condition in CONDITIONS), ("evidence_only", MODEL)]
+    asked = ~np.isnan(scores.values[cells[-1]])
+    return scores.estimate(cells, lambda means: first_less(means) / means[2], chosen=asked, zero=False)
+
+
 def _over(means: Floats) -> Any:
     return (means[2] - means[3]) / (means[0] - means[1])
 

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from studies import real_documents as studies
-from studies.answers import reached
+from studies.answers import of_evidence, reached
 from studies.corrections import Corrections, corrected
 from studies.real_figure import draw
 from studies.remedies import repaired
@@ -82,6 +82,7 @@ def test_the_sentences_have_the_kept_numbers():
         studies.points(losses["retrieval"]),
         written(ends(losses["answers"], 100), 1),
         ratio,
+        written(ends(of_evidence(answers))),
         *(written(ends(corrected()[name])) for name in ("regained", "more")),
         written(ends(alone.change("words_kept"))),
         written(ends(page.change("invented"))),
