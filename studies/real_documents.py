@@ -187,12 +187,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Tables of the studies of real documents.")
     parser.add_argument("measured", type=Path, nargs="?", default=KEPT, help="a folder of your own measurements")
     measured = parser.parse_args().measured
+    if not measured.is_dir():
+        parser.error(f"{measured}: no such folder")
     retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, remedy_rows
     for rows in (*retrieval, answer_rows, correction_rows):
         try:
             theirs = list(rows(measured))
         except FileNotFoundError as missing:
-            print(f"{missing.filename} is not there: not measured\n")
+            print(f"not measured: {missing.filename or missing}\n")
             continue
         for ours, yours in zip_longest(rows(), theirs, fillvalue="no such row"):
             print(ours if ours == yours else f"{ours}\n  yours: {yours}")

@@ -124,7 +124,13 @@ def _find(root: Path, signature: object) -> Found:  # noqa: ARG001 # a cache key
             broken[printable(name)] = str(error)
     if not sources:
         reasons = "".join(f"\n  {reason}" for reason in list(broken.values())[:5])
-        raise DataError(f"{root}: holds no readable PDF and no page images{reasons}")
+        texts = sum(path.suffix.lower() in (".txt", ".md") for path in _files(root))
+        other = (
+            f"; {counted(texts, 'text file')}: a corpus of texts is `kind: beir`, docs/tutorials/your-corpus.md"
+            if texts
+            else ""
+        )
+        raise DataError(f"{root}: holds no readable PDF and no page images{other}{reasons}")
     others = tuple(path for path in _files(root) if path.suffix.lower() not in (".pdf", *images.SUFFIXES))
     return Found({name: sources[name] for name in sorted(sources, key=_natural)}, broken, others)
 

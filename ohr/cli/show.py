@@ -69,6 +69,8 @@ def show(
     from ohr.cli.display.screen import print_summary
     from ohr.cli.runs import open_run
 
+    if not questions and question is None and (condition is not None or search):
+        raise typer.BadParameter("--condition and --search choose among questions: add --questions")
     opened = open_run(run, runs)
     others = (question, questions or None, analysis, metric, people)
     if not (details or as_json) and by == USUAL and all(each is None for each in others):

@@ -193,12 +193,22 @@ def start(folder: Path, home: Path, questions: Path | None = None) -> Start:
         proposed = _with_evidence(known, layers)
         notes.append(f"{counted(len(known), 'question')} in {asked}")
         if proposed:
-            asked = home / f"{asked.stem}-with-evidence.csv"
+            asked = home / f"{asked.stem}{_PROPOSED}.csv"
             filled = (_row(question, proposed.get(question.id, ())) for question in known)
             files[asked] = _csv(("id", *_HEADER, *_MORE), *filled)
             notes += _about_evidence(proposed, asked)
     files[spec] = _spec(folder, home, asked, any(any(pages) for pages in layers.values()), spec)
     return Start(files, spec, tuple(notes), tuple(commands))
+
+
+_PROPOSED = "-with-evidence"
+"""End of the name of a copy of the questions to which evidence was added."""
+
+
+def _is_copy(path: Path) -> bool:
+    """Report whether a file is a copy with evidence of questions that are beside it, as an earlier start wrote it."""
+    base = path.stem.removesuffix(_PROPOSED)
+    return base != path.stem and any(path.with_name(f"{base}{suffix}").is_file() for suffix in SUFFIXES)
 
 
 def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
@@ -207,7 +217,8 @@ def _found(folder: Path, home: Path) -> tuple[Path | None, list[str]]:
     for place in (folder, home):
         files = []
         for path in sorted(place.iterdir()):
-            if path.suffix.lower() not in SUFFIXES or not path.is_file() or path.name == RECORD:
+            is_own = path.name == RECORD or _is_copy(path)
+            if path.suffix.lower() not in SUFFIXES or not path.is_file() or is_own:
                 continue
             try:
                 rows = read_table(path, {"question": QUESTION}, ("question",)).rows

@@ -73,8 +73,8 @@ class Likeness:
 
     @property
     def matched(self) -> bool:
-        """Whether the noise looks like the noisy side."""
-        return self.distance <= self.limit
+        """Whether the noise looks like the noisy side; at severity 0 it is no noise, and pages have changed."""
+        return self.distance <= self.limit and round(self.severity.mean, 3) > 0
 
 
 def candidates(registry: Registry) -> dict[str, list[Treatment]]:

@@ -215,5 +215,5 @@ def sentence(loss: Loss) -> str:
 
 def too_few(among: int) -> str:
     """Return how many documents must change for anything to be shown."""
-    judged = f"among {among} comparisons, " if among > 1 else ""
-    return f"{judged}fewer than {fewest(among)} changed documents show nothing"
+    judged = f"with {among} comparisons, " if among > 1 else ""
+    return f"{judged}at least {fewest(among)} documents must change to show anything"

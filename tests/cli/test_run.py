@@ -76,8 +76,8 @@ def test_a_run_prints_its_findings_in_one_minute(finished):
     assert len(lines) <= 25 and max(map(len, lines[:8])) <= 100
     assert " ".join(lines[:3]) == (
         "The right page is among bm25's first 2 hits for 10 of 10 questions, whatever the condition. No condition "
-        "changes answers end to end. 4 documents are too few to show any loss of retrieval: among 2 comparisons, fewer "
-        "than 7 changed documents show nothing."
+        "changes answers end to end. 4 documents are too few to show any loss of retrieval: with 2 comparisons, at "
+        "least 7 documents must change to show anything."
     )
     table = next(place for place, line in enumerate(lines) if line.startswith("condition  "))
     assert max(map(len, lines[table : table + 3])) <= 100

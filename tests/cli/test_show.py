@@ -160,6 +160,12 @@ def test_a_table_that_was_flipped_is_refused_in_a_sentence(copied, table):
         assert "Traceback" not in result.stderr
 
 
+def test_options_of_questions_are_refused_without_them(ran):
+    for words in (("--condition", "blr"), ("--search", "dues")):
+        done = ohr("show", ran, *words)
+        assert done.exit_code == 2 and "add --questions" in done.stderr
+
+
 def test_a_name_means_its_newest_finished_run(copied):
     later = Path(shutil.copytree(copied, copied.with_name("29990101T000000-abababab")))
     changed(later, status="running", process={"pid": 0, "host": "elsewhere"})

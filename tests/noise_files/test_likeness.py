@@ -166,3 +166,12 @@ def test_the_strength_of_a_matched_noise_is_that_of_all_documents(domains):
         (best,) = held_against(noisy, "drop_pages", clean=clean)
         assert best.matched and best.severity.mean == pytest.approx(1 - left / pages, abs=0.04)
         assert best.noise.rate == best.severity.mean
+
+
+def test_a_noise_at_severity_0_is_not_what_changed_pages():
+    clean = {
+        f"law/{name}": [Page(f"law/{name}", 0, f"The {name} opens at nine and closes at noon.")] for name in "abcdef"
+    }
+    noisy = {name: [Page(name, 0, pages[0].text.replace("nine", "mine"))] for name, pages in clean.items()}
+    judged = held_against(noisy, "drop_pages", "double_pages", clean=clean)
+    assert not any(each.matched for each in judged)

@@ -236,7 +236,7 @@ def test_one_document_shows_nothing_and_the_documents_that_would_are_said(runs):
     add(run, {"blur-0.5": 0.5})
     summary = summarize(run.finish())
     assert summary.lead == (
-        "1 document is too few to show any loss of retrieval: fewer than 6 changed documents show nothing."
+        "1 document is too few to show any loss of retrieval: at least 6 documents must change to show anything."
     )
     assert words(summary) == {"blur 0.5": ["unclear: 100 to 50"]}
     ten, five, _ = enough(*pilots(None, design_of_run(Run(run.folder))), design_of_run(Run(run.folder)))

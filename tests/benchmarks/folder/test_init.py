@@ -79,6 +79,8 @@ def test_evidence_is_proposed_where_the_answer_is_on_the_page(home):
     checked = ohr("check", "study.yaml")
     assert checked.exit_code == 0, checked.stderr
     assert "evidence that is not on its page" not in checked.stdout
+    again = ohr("init", "docs")
+    assert again.exit_code == 0 and "evidence proposed for 1 of them in mine-with-evidence.csv" in again.stdout
 
 
 @pytest.mark.parametrize(
@@ -87,11 +89,14 @@ def test_evidence_is_proposed_where_the_answer_is_on_the_page(home):
         (("init", "nothing"), "nothing: no such folder"),
         (("init", "."), "go to the folder above it"),
         (("init", "empty"), "holds no readable PDF and no page images"),
+        (("init", "texts"), "1 text file: a corpus of texts is `kind: beir`, docs/tutorials/your-corpus.md"),
         (("init", "docs", "--questions", "wrong.csv"), "the document 'deed' is not in the folder"),
     ],
 )
 def test_mistakes_are_explained(home, words, message):
     (home / "empty").mkdir()
+    (home / "texts").mkdir()
+    (home / "texts/pump.txt").write_text("The pump starts.")
     (home / "wrong.csv").write_text("question,document\nWhen?,deed\n")
     done = ohr(*words)
     assert done.exit_code == 2
