@@ -21,7 +21,7 @@ from studies.runs import run_spec
 
 FILE = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
 SIZES = ("smollm2-135m", "qwen2.5-coder-0.5b")
-_SHARED = 'kind: llama_cpp, prompt: short, max_tokens: 32, stop: ["\\n"], threads: 2'
+_SHARED = 'kind: llama_cpp, prompt: short, max_tokens: 32, stop: ["\\n"], threads: 1'
 GENERATORS = f"""\
 generators:
   - {{{_SHARED}, name: {SIZES[0]}, model: smollm2-135m-instruct}}
