@@ -69,7 +69,7 @@ def test_nothing_names_the_machine_that_ran_it(name: str):
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "index.md"], ids=lambda page: page.name)
 def test_the_first_number_of_a_page_is_that_of_the_scores(page):
-    (number,) = re.findall(r"cost the search \*\*(.*?)\*\*", page.read_text(encoding="utf-8"))
+    (number,) = re.findall(r"cost retrieval\s\*\*(.*?)\*\*", page.read_text(encoding="utf-8"))
     (loss,) = _OF.findall(number)
     assert loss in pairs(RUN["cascade"])
     assert "costs {} of {} points".format(*loss) in summarize(RUN["cascade"], advise=False).lead, "as its picture says"
