@@ -15,6 +15,8 @@ from studies.real_documents import PREDICTORS, SELECTIVE, SIGNALS, PageLosses, f
 from studies.real_pages import KEPT, SHARES
 
 FILE = Path(__file__).parents[1] / "docs" / "images" / "real-documents.png"
+LABELS = {"rare words": "rare words (exploratory)"}
+BLOCKS = {f"text_edit@{version}": f"distance of blocks, {version}" for version in ("1.0", "1.5")}
 Interval = tuple[float, float, float]
 """A value with the ends of its 95% interval."""
 
@@ -27,21 +29,33 @@ def draw(file: Path = FILE) -> None:
     kept, answers = Scores.read(KEPT / SELECTIVE), Scores.read(KEPT / "answers.parquet")
     predicted = PageLosses.read(kept).correlations()
     _intervals(axes[0, 0], [(name, predicted[name]) for name in PREDICTORS])
-    axes[0, 0].set(xlim=(0, 0.7), xlabel="rank correlation with the loss of a page", title="a. What predicts the loss?")
-    ratios = [(name, _of(ratio)) for name, (_, ratio) in forgiven()[20].items() if name != "precision lost"]
+    axes[0, 0].set(
+        xlim=(0, 0.7), xlabel="rank correlation with the loss of a page", title="a. What predicts the loss? (852 pages)"
+    )
+    ratios = [
+        (BLOCKS.get(name, f"{name} of the page"), _of(ratio))
+        for name, (_, ratio) in forgiven()[20].items()
+        if name != "precision lost"
+    ]
     _intervals(axes[0, 1], ratios)
     axes[0, 1].axvline(0.5, color="gray", linewidth=0.8, linestyle=":")
     axes[0, 1].set(
-        xlim=(0, 1.4), xlabel="rise over what precision loses, 20% invented", title="b. Is invention forgiven?"
+        xlim=(0, 1.4),
+        xlabel="rise over what precision loses, 20% invented",
+        title="b. Is invention forgiven? (3,388 pages)",
     )
     lost = retrievers(Scores.read(KEPT / "retrievers.parquet"))
     _intervals(axes[0, 2], [(name, _of(row["loss"], 100)) for name, row in lost.items()])
-    axes[0, 2].set(xlim=(0, 16), xlabel="points of retrieval lost", title="c. Which retrievers bear it?")
+    axes[0, 2].set(
+        xlim=(0, 16), xlabel="points of retrieval lost", title="c. Which retrievers bear it? (2,883 questions)"
+    )
     _flagged(axes[1, 0], kept)
     _corrected(axes[1, 1])
     reach = reached(answers)
     _intervals(axes[1, 2], [(name, _of(reach[name], 100)) for name in ("retrieval", "answers")])
-    axes[1, 2].set(xlim=(0, 22), xlabel="points lost, 416 questions", title="g. What reaches the answers?")
+    axes[1, 2].set(xlim=(0, 22), xlabel="points lost", title="g. What reaches the answers? (416 questions)")
+    engine: Any = figure.get_layout_engine()
+    engine.set(hspace=0.08)
     figure.savefig(file, dpi=110)
 
 
@@ -68,13 +82,15 @@ def _flagged(axes: Any, kept: Scores) -> None:
     for number, signal in enumerate(SIGNALS):
         rows = [_of(brought[f"{signal} {share}%"]["back"], 100) for share in SHARES]
         places = [share + 0.3 * (number - 1) for share in SHARES]
-        axes.errorbar(places, [row[0] for row in rows], yerr=_ends(rows), fmt="o-", capsize=3, label=signal)
+        axes.errorbar(
+            places, [row[0] for row in rows], yerr=_ends(rows), fmt="o-", capsize=3, label=LABELS.get(signal, signal)
+        )
     row = _of(brought["random 10%"]["back"], 100)
     axes.errorbar(10.6, row[0], yerr=_ends([row]), fmt="s", color="gray", capsize=3, label="random")
     whole = kept.values["gt", "bm25_reference"] - kept.values["MinerU", "bm25_reference"]
     axes.axhline(100 * float(whole.mean()), color="gray", linewidth=0.8, linestyle=":", label="the whole loss")
     axes.set(xlabel="pages replaced by clean text, %", ylabel="points brought back", ylim=(-1, 18), xticks=SHARES)
-    axes.set_title("e. What does reading pages again buy?")
+    axes.set_title("e. What does reading pages again buy? (2,883 questions)")
     axes.legend(frameon=False, fontsize="small", loc="upper left", ncols=2)
 
 
@@ -93,7 +109,10 @@ def _corrected(axes: Any) -> None:
         ]
         _intervals(axes, rows, shift, color=color, label=f"{where} the {of}")
     axes.axvline(0, color="gray", linewidth=0.8, linestyle=":")
-    axes.set(xlabel="change in words by a 1.5B model's correction", title="f. What does correction buy, and invent?")
+    axes.set(
+        xlabel="change in words by a 1.5B model's correction",
+        title="f. What does correction buy, and invent? (99 passages)",
+    )
     axes.legend(frameon=False, fontsize="small", loc="lower right")
 
 
