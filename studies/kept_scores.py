@@ -71,6 +71,23 @@ def first_less(means: Floats) -> Any:
     return means[0] - means[1]
 
 
+def retrievers(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:
+    """Return of each retriever its score on the truth, its loss, and how much less it loses than BM25."""
+    names = list(dict.fromkeys(retriever for _, retriever in scores.values))
+    rows: dict[str, dict[str, Any]] = {}
+    for name in names:
+        cells = [("gt", name), ("MinerU", name)]
+        bm25 = [("gt", "bm25"), ("MinerU", "bm25"), *cells]
+        rows[name] = {
+            "score": float(np.nanmean(scores.values[cells[0]][slice(None) if chosen is None else chosen])),
+            "loss": scores.estimate(cells, first_less, len(names), chosen),
+            "spared": scores.estimate(bm25, lambda m: (m[0] - m[1]) - (m[2] - m[3]), len(names) - 1, chosen)
+            if name != "bm25"
+            else None,
+        }
+    return rows
+
+
 def points(estimate: Estimate) -> str:
     """Write a difference in points with its interval."""
     return f"{100 * estimate.mean:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"

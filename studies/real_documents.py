@@ -21,7 +21,8 @@ from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import Estimate
 from studies.answers import answer_rows
 from studies.corrections import correction_rows
-from studies.kept_scores import Scores, first_less, line, points
+from studies.further_retrievers import further_rows
+from studies.kept_scores import Scores, first_less, line, points, retrievers
 from studies.rank_correlations import correlations
 from studies.real_pages import DRAWS, KEPT, SHARES
 from studies.remedies import remedy_rows
@@ -39,23 +40,6 @@ PREDICTORS = {
     "words invented": ("words invented", "words"),
 }
 """Of a page: the count, and what it is divided by."""
-
-
-def retrievers(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:
-    """Return of each retriever its score on the truth, its loss, and how much less it loses than BM25."""
-    names = list(dict.fromkeys(retriever for _, retriever in scores.values))
-    rows: dict[str, dict[str, Any]] = {}
-    for name in names:
-        cells = [("gt", name), ("MinerU", name)]
-        bm25 = [("gt", "bm25"), ("MinerU", "bm25"), *cells]
-        rows[name] = {
-            "score": float(np.nanmean(scores.values[cells[0]][slice(None) if chosen is None else chosen])),
-            "loss": scores.estimate(cells, first_less, len(names), chosen),
-            "spared": scores.estimate(bm25, lambda m: (m[0] - m[1]) - (m[2] - m[3]), len(names) - 1, chosen)
-            if name != "bm25"
-            else None,
-        }
-    return rows
 
 
 def selective(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:
@@ -189,7 +173,7 @@ def main() -> None:
     measured = parser.parse_args().measured
     if not measured.is_dir():
         parser.error(f"{measured}: no such folder")
-    retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, remedy_rows
+    retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, further_rows, remedy_rows
     for rows in (*retrieval, answer_rows, correction_rows):
         try:
             theirs = list(rows(measured))

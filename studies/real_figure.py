@@ -10,8 +10,8 @@ from typing import Any
 from ohr.statistics.estimate import Estimate
 from studies.answers import reached
 from studies.corrections import OF, Corrections
-from studies.kept_scores import Scores
-from studies.real_documents import PREDICTORS, SELECTIVE, SIGNALS, PageLosses, forgiven, retrievers, selective
+from studies.kept_scores import Scores, retrievers
+from studies.real_documents import PREDICTORS, SELECTIVE, SIGNALS, PageLosses, forgiven, selective
 from studies.real_pages import KEPT, SHARES
 
 FILE = Path(__file__).parents[1] / "docs" / "images" / "real-documents.png"

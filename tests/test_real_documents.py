@@ -12,6 +12,8 @@ from pyarrow import parquet
 from studies import real_documents as studies
 from studies.answers import of_evidence, reached
 from studies.corrections import Corrections, corrected
+from studies.further_retrievers import further_rows
+from studies.kept_scores import retrievers
 from studies.real_figure import draw
 from studies.remedies import repaired
 
@@ -35,10 +37,11 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         (studies.selective_rows, "| domain | pages replaced |"),
         (studies.retriever_rows, "| evidence | retriever |"),
         (studies.remedy_rows, "| chunks read x"),
+        (further_rows, "| form of BM25 |"),
         (studies.answer_rows, "| scores of | questions |"),
         (studies.correction_rows, "| text of | words or points |"),
     ],
-    ids=["correlations", "invention", "selective", "retrievers", "remedies", "answers", "corrections"],
+    ids=["correlations", "invention", "selective", "retrievers", "remedies", "forms", "answers", "corrections"],
 )
 def test_the_page_has_the_rows_of_the_kept_numbers(rows, heading):
     lines, kept = PAGE.splitlines(), list(rows())
@@ -63,7 +66,7 @@ def test_the_sentences_have_the_kept_numbers():
         for name in ("selective", "retrievers", "remedies", "answers")
     )
     loss = scores.estimate([("gt", "bm25_reference"), ("MinerU", "bm25_reference")], lambda means: means[0] - means[1])
-    predicted, spared = studies.PageLosses.read(scores).correlations(), studies.retrievers(joined)
+    predicted, spared = studies.PageLosses.read(scores).correlations(), retrievers(joined)
     repairs, losses = repaired(remedies), reached(answers)
     more, overlap = (tuple(-100 * repairs[name][place] for place in (0, 2, 1)) for name in ("four", "overlap"))
     alone, page = Corrections.read("MinerU", of="passage"), Corrections.read("MinerU")
