@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ohr.contracts import Edit, Image, ImageTreatment, Medium, OcrBackend, Page, TreatedImage, Treatment
 from ohr.engine.executors.base import Executor, run_each
@@ -100,7 +102,7 @@ def try_image(trial: ImageTrial) -> ImageShown:
         page = (trial.path.stem, trial.index)
         made = next(iter(distort(clean, others, [trial.noise], page, trial.seed)), made)
     whole = images.scaled(made.image, trial.width)
-    shown = ImageShown(whole, _detail(made, clean.shape, (trial.width, trial.width * 5 // 12)), made.label_effect)
+    shown = ImageShown(whole, _detail(made, clean, (trial.width, trial.width * 5 // 12)), made.label_effect)
     if trial.engine is None:
         return shown
     (read,) = trial.engine.recognise([made.image])
@@ -113,15 +115,33 @@ def _page(pages: Made, trial: ImageTrial) -> Image:
     return pages.image(trial.index)
 
 
-def _detail(made: TreatedImage, clean: tuple[int, ...], size: tuple[int, int]) -> Image:
-    """Cut out the surroundings of one point of the page, wherever the distortion moved it."""
-    point = np.array([0.3 * clean[1], 0.3 * clean[0], 1.0])
+def _detail(made: TreatedImage, clean: Image, size: tuple[int, int]) -> Image:
+    """Cut out the surroundings of one point of the page with print, wherever the distortion moved it."""
+    point = np.array([*_printed(clean, size), 1.0])
     x, y, w = (np.eye(3) if made.homography is None else made.homography) @ point
-    height, width = made.image.shape[:2]
+    return _around(made.image, x / w, y / w, size).copy()
+
+
+def _printed(clean: Image, size: tuple[int, int]) -> tuple[float, float]:
+    """Return a point in the upper left of a page, or where there is nothing, the middle of what is printed."""
+    x, y = 0.3 * clean.shape[1], 0.3 * clean.shape[0]
+    ink = clean.min(axis=2) < _INK
+    if _around(ink, x, y, size).any() or not ink.any():
+        return x, y
+    rows, columns = np.nonzero(ink)
+    return float(np.median(columns)), float(np.median(rows))
+
+
+def _around(image: NDArray[Any], x: float, y: float, size: tuple[int, int]) -> NDArray[Any]:
+    height, width = image.shape[:2]
     across, down = min(size[0], width), min(size[1], height)
-    left = int(np.clip(x / w - across / 2, 0, width - across))
-    top = int(np.clip(y / w - down / 2, 0, height - down))
-    return made.image[top : top + down, left : left + across].copy()
+    left = int(np.clip(x - across / 2, 0, width - across))
+    top = int(np.clip(y - down / 2, 0, height - down))
+    return image[top : top + down, left : left + across]
+
+
+_INK = 128
+"""Gray value below which a pixel is print."""
 
 
 def try_images(trials: Sequence[ImageTrial], executor: Executor, progress: Progress) -> list[ImageShown]:
