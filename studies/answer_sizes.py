@@ -12,12 +12,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from pyarrow import parquet
 
 from ohr.graph import compile
 from studies.answers import CONDITIONS, MODEL, SPEC, scores_of
 from studies.kept_scores import Scores, first_less, line, points
-from studies.real_pages import KEPT, given
+from studies.real_data import KEPT, given, keep, study
 from studies.runs import run_spec
 
 FILE = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
@@ -60,8 +59,8 @@ def main() -> None:
         sys.exit(f"{FILE} is not in this folder: it is Qwen's own file, as that of {SPEC.name}")
     with patch.object(compile, "CONDITIONS", ()):  # answers that need no retriever are not asked for
         of = run_spec(spec(), work)
-    parquet.write_table(scores_of(of), out / TABLE, compression="zstd")
+    keep(scores_of(of), out, TABLE)
 
 
 if __name__ == "__main__":
-    main()
+    study(main)

@@ -10,21 +10,22 @@ import hashlib
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow
-from pyarrow import compute, parquet
+from pyarrow import compute
 from scipy.optimize import brentq
 
 from ohr.metrics.dose import Floats
 from ohr.results.run import Run
-from ohr.runner.run import run
 from ohr.spec.read import read_spec
 from ohr.statistics.estimate import Estimate
 from studies.kept_scores import Scores, first_less, line, points
-from studies.real_pages import KEPT, given
+from studies.real_data import KEPT, given, keep, study
+from studies.runs import run_spec
 
 SPEC = Path(__file__).parents[1] / "pipelines" / "real-answers.yaml"
 MODEL, SUM = "qwen2.5-coder-1.5b", "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
@@ -118,6 +119,7 @@ def answer_rows(folder: Path = KEPT) -> Iterator[str]:
         yield line(model, condition, len(values), f"{100 * float(values.mean()):.1f}", "", "")
 
 
+@cache
 def model_file() -> Path:
     """Return the model of SPEC; ends where it is not in this folder, and says where it is another."""
     (generator,) = read_spec(SPEC).generators
@@ -133,9 +135,8 @@ def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures what of an engine's noise reaches the answers.")
     model_file()
-    of = Run(run(read_spec(SPEC), store=work / ".ohr", runs=work / "runs", workers=1).folder)
-    parquet.write_table(scores_of(of), out / "answers.parquet", compression="zstd")
+    keep(scores_of(run_spec(SPEC.read_text(encoding="utf-8"), work)), out, "answers.parquet")
 
 
 if __name__ == "__main__":
-    main()
+    study(main)

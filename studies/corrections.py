@@ -29,7 +29,18 @@ from ohr.statistics.derived import against_zero
 from ohr.statistics.estimate import Estimate
 from studies.answers import model_file
 from studies.kept_scores import LEVEL, Scores, first_less, line, points
-from studies.real_pages import DOMAINS, KEPT, Place, Texts, given, read, scores_of, write_base
+from studies.real_data import (
+    DOMAINS,
+    KEPT,
+    Place,
+    Texts,
+    given,
+    keep,
+    read,
+    scores_of,
+    study,
+    write_base,
+)
 from studies.runs import run_spec
 
 SIZE = 128
@@ -97,9 +108,7 @@ def passage(question: Question, texts: Texts) -> Passage:
 def correct(side: str, chosen: Sequence[Passage], texts: Texts, work: Path) -> dict[Place, dict[str, Any]]:
     """Let the model correct passages, each as a page of its own; return its text and record of each page."""
     root = work / "passages" / side / "MinerU"
-    if not root.is_dir():
-        cut = {each.place: texts[each.place][each.start : each.end] for each in chosen}
-        write_base(root, cut, {}, list(cut))
+    write_base(root, {each.place: texts[each.place][each.start : each.end] for each in chosen})
     base = CORRECTED.format(root=root, model=model_file())
     of = run_spec(HEAD.format(name=f"corrections-{side}") + base, work)
     records = {(row["document"], row["page"]): row for row in of.rows("treatments", condition="corrected")}
@@ -141,8 +150,7 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
             for of, (before, after) in read_as.items():
                 rows.append(row | {"of": of} | counts(before, truth, "before") | counts(after, truth, "after"))
         folder = work / "corrected" / side / "MinerU"
-        if not folder.is_dir():
-            write_base(folder, pages, texts, list(pages))
+        write_base(folder, {**texts, **pages})
         bases += BASE.format(name=f"{side} corrected", root=folder)
     scores = scores_of(run_spec(HEAD.format(name="corrections") + bases, work))
     asked = pyarrow.array([question.id for question in questions[:: min(EVERY.values())]])
@@ -213,9 +221,9 @@ def main() -> None:
     """Measure, and keep the numbers."""
     work, out = given("Study f: measures what a model's correction regains, and what it invents.")
     rows, scores = measure(work)
-    parquet.write_table(pyarrow.Table.from_pylist(rows), out / "corrections.parquet", compression="zstd")
-    parquet.write_table(scores, out / "correction_scores.parquet", compression="zstd")
+    keep(pyarrow.Table.from_pylist(rows), out, "corrections.parquet")
+    keep(scores, out, "correction_scores.parquet")
 
 
 if __name__ == "__main__":
-    main()
+    study(main)

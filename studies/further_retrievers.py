@@ -8,10 +8,8 @@ On OHRBench's ground truth and MinerU's text, as `pipelines/real-retrievers.yaml
 from collections.abc import Iterator
 from pathlib import Path
 
-from pyarrow import parquet
-
 from studies.kept_scores import Scores, line, points, retrievers
-from studies.real_pages import KEPT, given, scores_of
+from studies.real_data import KEPT, given, keep, scores_of, study
 from studies.runs import run_spec
 
 SPEC = """
@@ -43,8 +41,8 @@ def further_rows(folder: Path = KEPT) -> Iterator[str]:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures further retrievers.")
-    parquet.write_table(scores_of(run_spec(SPEC, work)), out / TABLE, compression="zstd")
+    keep(scores_of(run_spec(SPEC, work)), out, TABLE)
 
 
 if __name__ == "__main__":
-    main()
+    study(main)

@@ -8,19 +8,20 @@ Foreign words are put into the ground truth, and the texts compared with it and 
 import math
 import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow
-from pyarrow import parquet
 
 from ohr.parse_scores.omnidocbench.page_scores import score_markdown
 from ohr.results.run import Run
 from ohr.text.distance import edits_between
 from ohr.text.words import words
-from studies.real_pages import SPEC, Place, Texts, given, read, scores_of, write_base
+from studies.real_data import Place, Texts, given, keep, read, scores_of, study, write_base
+from studies.real_pages import SPEC
 from studies.runs import run_spec
 
 LEVELS = (5, 10, 20)
@@ -48,7 +49,9 @@ def pages(truth: Texts) -> Iterator[tuple[Place, int, str]]:
     for place, text in truth.items():
         document = place[0]
         if words(text):
-            others = [other for name, other in by_domain[document.split("/")[0]] if name != document]
+            others = [other for name, other in by_domain.get(document.split("/")[0], []) if name != document]
+            if not others:
+                sys.exit(f"{document}: no other document of its domain has a page of 20 words, from which to take any")
             for percent in LEVELS:
                 yield place, percent, invented(text, percent, place, others)
 
@@ -72,8 +75,7 @@ def searched(work: Path, texts: dict[int, dict[Place, str]]) -> Run:
     lines = []
     for percent, changed in texts.items():
         folder = work / "bases" / f"invented-{percent}" / "gt"  # chunks depend on the folder's name
-        if not folder.is_dir():
-            write_base(folder, changed, {}, list(changed))
+        write_base(folder, changed)
         lines.append(f'  - {{name: "{percent}%", ocr: {{kind: precomputed, root: "{folder}", format: ohrbench}}}}')
     return run_spec(SPEC.format(name="invention", bases="\n".join(lines)), work)
 
@@ -86,10 +88,10 @@ def main() -> None:
     for place, percent, changed in pages(truth):
         rows.append(page_row(place, percent, truth[place], changed))
         texts[percent][place] = changed
-    parquet.write_table(pyarrow.Table.from_pylist(rows), out / "invention.parquet", compression="zstd")
+    keep(pyarrow.Table.from_pylist(rows), out, "invention.parquet")
     of = searched(work, texts)
-    parquet.write_table(scores_of(of), out / "invention_scores.parquet", compression="zstd")
+    keep(scores_of(of), out, "invention_scores.parquet")
 
 
 if __name__ == "__main__":
-    main()
+    study(main)

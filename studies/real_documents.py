@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 from pyarrow import parquet
 
 from ohr.metrics.dose import Floats
@@ -24,7 +25,8 @@ from studies.corrections import correction_rows
 from studies.further_retrievers import further_rows
 from studies.kept_scores import Scores, first_less, line, points, retrievers
 from studies.rank_correlations import correlations
-from studies.real_pages import DRAWS, KEPT, SHARES
+from studies.real_data import KEPT, copies_of
+from studies.real_pages import DRAWS, SHARES
 from studies.remedies import remedy_rows
 
 SELECTIVE = "selective.parquet"
@@ -173,12 +175,19 @@ def main() -> None:
     measured = parser.parse_args().measured
     if not measured.is_dir():
         parser.error(f"{measured}: no such folder")
+    if (copies := copies_of(measured)) > 1:
+        print(f"the tables of {measured} are of {copies} copies of the data: measure all of them on one\n")
     retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, further_rows, remedy_rows
     for rows in (*retrieval, answer_rows, correction_rows):
         try:
             theirs = list(rows(measured))
         except FileNotFoundError as missing:
             print(f"not measured: {missing.filename or missing}\n")
+            continue
+        except (pyarrow.ArrowException, KeyError, ValueError, IndexError) as error:
+            print(
+                f"{rows.__name__}: a table of {measured} is damaged, or none of ours: {type(error).__name__}: {error}\n"
+            )
             continue
         for ours, yours in zip_longest(rows(), theirs, fillvalue="no such row"):
             print(ours if ours == yours else f"{ours}\n  yours: {yours}")

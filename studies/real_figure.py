@@ -11,8 +11,9 @@ from ohr.statistics.estimate import Estimate
 from studies.answers import reached
 from studies.corrections import OF, Corrections
 from studies.kept_scores import Scores, retrievers
+from studies.real_data import KEPT
 from studies.real_documents import PREDICTORS, SELECTIVE, SIGNALS, PageLosses, forgiven, selective
-from studies.real_pages import KEPT, SHARES
+from studies.real_pages import SHARES
 
 FILE = Path(__file__).parents[1] / "docs" / "images" / "real-documents.png"
 LABELS = {"rare words": "rare words (exploratory)"}

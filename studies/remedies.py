@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow
-from pyarrow import compute, parquet
+from pyarrow import compute
 
 from ohr.metrics.dose import Floats
 from studies.kept_scores import Scores, first_less, line, points
-from studies.real_pages import KEPT, given, scores_of
+from studies.real_data import KEPT, given, keep, scores_of, study
 from studies.runs import run_spec
 
 SIZES, READ, OVERLAPPED = (64, 128, 256, 512), (1, 2, 4, 8), (128, 256)
@@ -84,8 +84,8 @@ def main() -> None:
     scores = pyarrow.concat_tables(tables)
     rounded = compute.round(scores["value"], 4)  # a score has some hundred words at most
     scores = scores.set_column(scores.column_names.index("value"), "value", rounded)
-    parquet.write_table(scores, out / "remedies.parquet", compression="zstd")
+    keep(scores, out, "remedies.parquet")
 
 
 if __name__ == "__main__":
-    main()
+    study(main)

@@ -1,10 +1,12 @@
 """Small runs for the studies, and means of their scores."""
 
+import sys
 import textwrap
 from pathlib import Path
 
 import numpy as np
 
+from ohr.messages.wording import counted
 from ohr.results.run import Run
 from ohr.results.score_arrays import ScoreTable
 from ohr.runner.run import run
@@ -14,11 +16,21 @@ Values = dict[str, float]
 
 
 def run_spec(text: str, work: Path) -> Run:
-    """Run a spec in a folder, which keeps its store and its runs; a second call finds them."""
+    """Run a spec in a folder, which keeps its store and its runs; a second call finds them.
+
+    Ends where an item failed, since means then say something else, and names files that could not be read.
+    """
     text = textwrap.dedent(text).lstrip()
-    path = work / f"{text.split()[1]}.yaml"
+    name = next(line.split()[1] for line in text.splitlines() if line.startswith("name:"))
+    path = work / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")
-    return Run(run(read_spec(path), store=work / ".ohr", runs=work / "runs", workers=1).folder)
+    of = Run(run(read_spec(path), store=work / ".ohr", runs=work / "runs", workers=1).folder)
+    unread = [warning for warning in of.manifest["warnings"] if "not readable" in warning]
+    failed = [row for row in of.rows("failures") if row["kind"] == "error"]
+    if unread or failed:
+        first = unread or [f"{row['stage']} of {row['item']}: {row['reason']}" for row in failed]
+        sys.exit(f"{of.folder}: {counted(len(failed), 'item')} failed; {first[0]}: nothing is kept")
+    return of
 
 
 def points(value: float, digits: int = 1) -> float:

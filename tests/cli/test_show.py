@@ -174,19 +174,22 @@ def test_a_name_means_its_newest_finished_run(copied):
     assert statuses == {copied.name: "finished", later.name: "running"}
 
 
-def test_a_first_screen_is_kept_until_something_of_it_changes(copied):
+def test_a_first_screen_is_kept_until_something_of_it_changes(copied, monkeypatch):
     def shown():
         return ohr("show", "study").output.splitlines()[:-1]  # the last line has the folder
 
     listed, whole, path = ohr("runs", "--json").output, shown(), copied / "screen.json"
     assert ohr("runs", "--json").output == listed  # from what is kept, and before
-    kept = json.loads(path.read_text("utf-8"))
-    kept["screens"]["0"][0] = "Kept."
-    path.write_text(json.dumps(kept), encoding="utf-8")
-    assert shown() == ["Kept.", *whole[1:]]
-    for damaged in ("{", "[]", json.dumps(kept | {"screens": {"0": 1}}), json.dumps(kept | {"key": "another"})):
-        path.write_text(damaged, encoding="utf-8")
-        assert shown() == whole
-    path.write_text(json.dumps(kept), encoding="utf-8")
-    (copied / "prices.json").write_text(json.dumps({"prices": {}, "currency": "EUR"}), encoding="utf-8")
+    kept = path.read_text("utf-8")
+    screen = json.loads(kept)
+    monkeypatch.setattr("ohr.cli.display.screen._screen", lambda run, further: ["Made again."])
     assert shown() == whole
+    edited = [screen | {"screens": {"0": ["Edited."]}}, screen | {"screens": {"0": [1]}}, screen | {"verdicts": "abc"}]
+    for content in ("", "{", "[]", *map(json.dumps, edited)):
+        path.write_text(content, encoding="utf-8")
+        assert shown() == ["Made again."]
+        path.write_text(content, encoding="utf-8")
+        assert ohr("runs", "--json").output == listed
+    path.write_text(kept, encoding="utf-8")
+    (copied / "prices.json").write_text(json.dumps({"prices": {}, "currency": "EUR"}), encoding="utf-8")
+    assert shown() == ["Made again."]

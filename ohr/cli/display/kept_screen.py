@@ -47,36 +47,34 @@ def kept_screen(
         judge: sums the comparisons up.
     """
     kept = _kept(run)
-    with suppress(KeyError, TypeError):  # a damaged file is made again
-        parts = kept["screens"][str(further)]
-        if isinstance(parts, list):
-            return parts, Verdicts(*kept["verdicts"])
-    parts, verdicts, screens = make(run, further), judge(run), kept.get("screens")
-    screens = {**(screens if isinstance(screens, dict) else {}), str(further): parts}
+    if str(further) in kept.get("screens", ()):
+        return kept["screens"][str(further)], Verdicts(*kept["verdicts"])
+    parts, verdicts = make(run, further), judge(run)
+    screens = {**kept.get("screens", {}), str(further): parts}
     with suppress(DataError):  # a folder that can only be read is good for reading
-        write_json(run.folder / SCREEN, {"key": _sources(run), "verdicts": verdicts, "screens": screens})
+        write_json(run.folder / SCREEN, {"key": _key(run, screens, verdicts), "verdicts": verdicts, "screens": screens})
     return parts, verdicts
 
 
 def kept_verdicts(run: "Run") -> Verdicts | None:
     """Return the verdicts that are kept for a run; None where there are none that fit."""
-    with suppress(KeyError, TypeError):
-        return Verdicts(*_kept(run)["verdicts"])
-    return None
+    kept = _kept(run)
+    return Verdicts(*kept["verdicts"]) if kept else None
 
 
 def _kept(run: "Run") -> dict[str, Any]:
+    """Read what is kept; nothing of a file that is damaged, that somebody has edited, or that does not fit."""
     with suppress(DataError):
         kept = read_json(run.folder / SCREEN, absent={})
-        if isinstance(kept, dict) and kept.get("key") == _sources(run):
+        if isinstance(kept, dict) and kept.get("key") == _key(run, kept.get("screens"), kept.get("verdicts")):
             return kept
     return {}
 
 
-def _sources(run: "Run") -> str:
+def _key(run: "Run", screens: Any, verdicts: Any) -> str:
     prices = read_json(run.folder / PRICES, absent=None)
     ((_, *summary),) = state_of(run.folder / "summary.parquet")
-    return key("screen", ohr.__version__, _newest_code(), run.manifest, summary, prices)
+    return key("screen", ohr.__version__, _newest_code(), run.manifest, summary, prices, screens, verdicts)
 
 
 @cache

@@ -1,0 +1,160 @@
+"""The copy of OHRBench that the studies of real documents measure: its texts, changed bases, and the kept tables."""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow
+from pyarrow import parquet
+
+from ohr.errors import OhrError
+from ohr.files.digests import folder_digest
+from ohr.files.ohrbench_json import read_document
+from ohr.results.folder.whole_files import replaced
+from ohr.results.run import Run
+from ohr.spec.read import make_benchmark
+
+KEPT = Path(__file__).parent / "kept" / "real"
+DOMAINS = ("law", "manual", "textbook")
+COPIES = "copies.json"
+"""Hash of the copy of the data that each table of a folder is of."""
+Place = tuple[str, int]
+Texts = Mapping[Place, str]
+
+
+class Size(NamedTuple):
+    """Files and pages of the ground truth, and questions, of a copy."""
+
+    documents: int
+    pages: int
+    questions: int
+
+    def __str__(self) -> str:
+        return f"{self.documents:,} documents, {self.pages:,} pages and {self.questions:,} questions"
+
+
+OURS = Size(687, 3_590, 2_883)
+"""Size of the copy that was measured."""
+
+
+def study(main: Callable[[], None]) -> None:
+    """Do a study, and say in a sentence what ends it."""
+    try:
+        main()
+    except (OhrError, OSError) as error:
+        sys.exit(str(error))
+
+
+def root() -> Path:
+    """Return the copy of the data; ends where none is named."""
+    if not os.environ.get("OHRBENCH_DATA"):
+        sys.exit("OHRBENCH_DATA must name a copy of OHRBench: `ohr data get ohrbench` says how to have one")
+    return Path(os.environ["OHRBENCH_DATA"])
+
+
+def documents(base: str) -> dict[str, list[Path]]:
+    """Return the files of a knowledge base by domain; ends where the copy of the data lacks one."""
+    folder = root() / "retrieval_base" / base
+    files = {
+        domain: sorted(path for path in (folder / domain).glob("*.json") if not path.name.startswith("."))
+        for domain in DOMAINS
+    }
+    for domain, listed in files.items():
+        if not listed:
+            sys.exit(f"{folder / domain} has no documents: OHRBENCH_DATA must hold the domains {', '.join(DOMAINS)}")
+    return files
+
+
+def read(base: str) -> Texts:
+    """Return the text of each page of a knowledge base, by document and number; ends where a file is damaged."""
+    texts = {}
+    for domain, files in documents(base).items():
+        for file in files:
+            name = f"{domain}/{file.stem}"
+            reading = read_document(file, name)
+            if reading.error is not None:
+                sys.exit(f"{file}: {reading.error}{reading.detail}")
+            texts.update({(name, page.index): "" if page.error else page.text for page in reading.pages})
+    return texts
+
+
+def write_base(folder: Path, texts: Texts) -> None:
+    """Write a knowledge base; one that is there with the same texts stays, and another is written again."""
+    held: dict[str, list[dict[str, object]]] = {}
+    for (document, page), text in sorted(texts.items()):
+        held.setdefault(document, []).append({"page_idx": page, "text": text})
+    files = {f"{document}.json": json.dumps(pages) for document, pages in held.items()}
+    there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.json")}
+    if set(there) == set(files) and all(
+        path.read_text(encoding="utf-8") == files[name] for name, path in there.items()
+    ):
+        return
+    new = folder.with_name(f"{folder.name}.unfinished")
+    for old in (new, folder):  # of a study that was killed, or of another copy of the data
+        shutil.rmtree(old, ignore_errors=True)
+    for name, content in files.items():
+        file = new / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    new.rename(folder)
+
+
+def keep(table: pyarrow.Table, out: Path, name: str) -> None:
+    """Write a table, whole or not at all, and note which copy of the data it is of."""
+    with replaced(out / name) as new:
+        parquet.write_table(table, new, compression="zstd")
+    path = out / COPIES
+    copies = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    path.write_text(json.dumps({**copies, name: _copy()}, indent=1) + "\n", encoding="utf-8")
+
+
+def copies_of(folder: Path) -> int:
+    """Return of how many copies of the data the tables of a folder are."""
+    path = folder / COPIES
+    return len(set(json.loads(path.read_text(encoding="utf-8")).values())) if path.is_file() else 1
+
+
+@cache
+def _copy() -> str:
+    return folder_digest(root() / "retrieval_base", "*.json") + folder_digest(root(), "qas*.json")
+
+
+def scores_of(of: Run) -> pyarrow.Table:
+    """Return the scores of retrieval of each question, without texts."""
+    columns = ["question_id", "document", "domain", "evidence_source", "condition", "retriever", "value"]
+    table = of.table("scores", [*columns, "stage", "metric"], stage="retrieval", metric="lcs")
+    return table.select(columns)
+
+
+def given(about: str) -> tuple[Path, Path]:
+    """Read the folders of the command: of the store and the runs, and of the tables; say where the copy is another."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("work", type=Path, help="a folder for the store and the runs")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="a folder for the tables; ours are in studies/kept/real"
+    )
+    named = parser.parse_args()
+    size = _size()
+    if size != OURS:
+        print(f"this copy has {size}, ours had {OURS}: the numbers will differ")
+    for folder in (named.work, named.out):
+        if folder.is_file():
+            parser.error(f"{folder} is a file: name a folder")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            parser.error(f"{folder}: {error.strerror}")
+    return named.work.resolve(), named.out
+
+
+def _size() -> Size:
+    documents("MinerU")
+    truth = read("gt")
+    benchmark = make_benchmark({"kind": "ohrbench", "root": str(root()), "domains": list(DOMAINS)}, "studies")
+    return Size(len({document for document, _ in truth}), len(truth), len(benchmark.questions()))
