@@ -62,7 +62,7 @@ def validate(
     noises = _noises(noise)
     keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
-    clean = _clean(own, gt)
+    clean = _clean(own, gt, format)
     noisy = _noisy(own, clean, ocr, format)
     twins = _paired(clean, noisy, (gt or str(keys["kind"]), ocr))
     costs = _costs(own, keys, noisy, store, runs, workers) if own and cost and twins.changed else []
@@ -139,10 +139,13 @@ def _benchmark(keys: Mapping[str, Any]) -> "Benchmark":
     return own
 
 
-def _clean(own: "Benchmark | None", gt: str | None) -> "Pages":
-    from ohr.noise_files.text_twins import of_benchmark, of_folder
+def _clean(own: "Benchmark | None", gt: str | None, format: str) -> "Pages":
+    from ohr.noise_files.text_twins import of_benchmark, of_folder, tidied
 
-    return of_benchmark(own) if own else of_folder(Path(gt or ""))
+    if own:
+        return of_benchmark(own)
+    pages = of_folder(Path(gt or ""))
+    return pages if format == "ohrbench" else tidied(pages)
 
 
 def _paired(clean: "Pages", noisy: "Pages", names: tuple[str, str]) -> "Twins":

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from ohr.contracts import ABSENT, Benchmark, Document, OcrBackend, Page, Publish
 from ohr.engine.progress import Progress
 from ohr.errors import DataError
 from ohr.files import documents
+from ohr.markup.page import Markup, tidy
 from ohr.messages.wording import counted, named
 from ohr.metrics.dose import Floats
 from ohr.noise_files.page_changes import CleanPage, changes, clean_pages, sizes
@@ -183,6 +184,13 @@ def of_own_layout(benchmark: Benchmark, folder: Path) -> Pages | None:
     return {
         document: [Page(document, index, text) for index, text in enumerate(pages) if text is not None]
         for document, pages in texts.items()
+    }
+
+
+def tidied(pages: Pages) -> Pages:
+    """Tidy the texts of a folder as those of results in a system's format are, so that only noise tells them apart."""
+    return {
+        name: [replace(page, text=tidy(page.text, Markup())) for page in document] for name, document in pages.items()
     }
 
 

@@ -63,6 +63,18 @@ def test_a_page_that_cannot_be_read_is_not_taken_for_one_that_is_absent(ohr, hom
     assert done.exit_code == 2 and "listed again: " in done.output and "the first counts" not in done.output
 
 
+def test_a_format_that_tidies_results_tidies_both_sides(ohr, home):
+    for folder in ("clean", "read"):
+        for number in range(4):
+            path = home / folder / f"{number}.md"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"\nPage {number} has\n\n\n\nblank lines.\n\n")
+    (home / "read/3.md").write_text("Page 3 lost its lines.")
+    for words in ((), ("--format", "markdown")):
+        done = ohr("noise", "validate", "--gt", "clean", "--ocr", "read", "--noise", "drop_pages", *words)
+        assert "4 documents, 4 pages, 1 of them changed" in done.output
+
+
 def test_results_in_a_benchmarks_own_layout_are_compared(ohr):
     sample = Registry().load("benchmark", "omnidocbench").__module__
     results = Path(sys.modules[sample].SAMPLE) / "results" / "careful"
