@@ -20,6 +20,7 @@ from ohr.metrics.dose import Floats
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import Estimate
+from studies.answer_sizes import size_rows
 from studies.answers import answer_rows
 from studies.corrections import correction_rows
 from studies.further_retrievers import further_rows
@@ -178,7 +179,7 @@ def main() -> None:
     if (copies := copies_of(measured)) > 1:
         print(f"the tables of {measured} are of {copies} copies of the data: measure all of them on one\n")
     retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, further_rows, remedy_rows
-    for rows in (*retrieval, answer_rows, correction_rows):
+    for rows in (*retrieval, answer_rows, size_rows, correction_rows):
         try:
             theirs = list(rows(measured))
         except FileNotFoundError as missing:

@@ -39,9 +39,20 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         (studies.remedy_rows, "| chunks read x"),
         (further_rows, "| form of BM25 |"),
         (studies.answer_rows, "| scores of | questions |"),
+        (studies.size_rows, "| model |"),
         (studies.correction_rows, "| text of | words or points |"),
     ],
-    ids=["correlations", "invention", "selective", "retrievers", "remedies", "forms", "answers", "corrections"],
+    ids=[
+        "correlations",
+        "invention",
+        "selective",
+        "retrievers",
+        "remedies",
+        "forms",
+        "answers",
+        "sizes",
+        "corrections",
+    ],
 )
 def test_the_page_has_the_rows_of_the_kept_numbers(rows, heading):
     lines, kept = PAGE.splitlines(), list(rows())
