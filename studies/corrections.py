@@ -107,8 +107,8 @@ def passage(question: Question, texts: Texts) -> Passage:
 
 def correct(side: str, chosen: Sequence[Passage], texts: Texts, work: Path) -> dict[Place, dict[str, Any]]:
     """Let the model correct passages, each as a page of its own; return its text and record of each page."""
-    root = work / "passages" / side / "MinerU"
-    write_base(root, {each.place: texts[each.place][each.start : each.end] for each in chosen})
+    cut = {each.place: texts[each.place][each.start : each.end] for each in chosen}
+    root = write_base(work / "passages", "MinerU", cut)
     base = CORRECTED.format(root=root, model=model_file())
     of = run_spec(HEAD.format(name=f"corrections-{side}") + base, work)
     records = {(row["document"], row["page"]): row for row in of.rows("treatments", condition="corrected")}
@@ -149,8 +149,7 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
             read_as = {"page": (text, whole), "passage": (passage_read, reply)}
             for of, (before, after) in read_as.items():
                 rows.append(row | {"of": of} | counts(before, truth, "before") | counts(after, truth, "after"))
-        folder = work / "corrected" / side / "MinerU"
-        write_base(folder, {**texts, **pages})
+        folder = write_base(work / "corrected", "MinerU", {**texts, **pages})
         bases += BASE.format(name=f"{side} corrected", root=folder)
     scores = scores_of(run_spec(HEAD.format(name="corrections") + bases, work))
     asked = pyarrow.array([question.id for question in questions[:: min(EVERY.values())]])

@@ -74,8 +74,7 @@ def searched(work: Path, texts: dict[int, dict[Place, str]]) -> Run:
     """Search the ground truth with invented words, by OHRBench's protocol."""
     lines = []
     for percent, changed in texts.items():
-        folder = work / "bases" / f"invented-{percent}" / "gt"  # chunks depend on the folder's name
-        write_base(folder, changed)
+        folder = write_base(work / "bases", "gt", changed)
         lines.append(f'  - {{name: "{percent}%", ocr: {{kind: precomputed, root: "{folder}", format: ohrbench}}}}')
     return run_spec(SPEC.format(name="invention", bases="\n".join(lines)), work)
 

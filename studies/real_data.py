@@ -3,9 +3,9 @@
 import argparse
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,14 +16,15 @@ from pyarrow import parquet
 from ohr.errors import OhrError
 from ohr.files.digests import folder_digest
 from ohr.files.ohrbench_json import read_document
+from ohr.keys import key
 from ohr.results.folder.whole_files import replaced
 from ohr.results.run import Run
 from ohr.spec.read import make_benchmark
 
 KEPT = Path(__file__).parent / "kept" / "real"
 DOMAINS = ("law", "manual", "textbook")
-COPIES = "copies.json"
-"""Hash of the copy of the data that each table of a folder is of."""
+COPY = b"copy"
+"""Name of the hash of the copy of the data, in a table's metadata."""
 Place = tuple[str, int]
 Texts = Mapping[Place, str]
 
@@ -84,40 +85,39 @@ def read(base: str) -> Texts:
     return texts
 
 
-def write_base(folder: Path, texts: Texts) -> None:
-    """Write a knowledge base; one that is there with the same texts stays, and another is written again."""
+def write_base(parent: Path, base: str, texts: Texts) -> Path:
+    """Write a knowledge base into a folder named by its texts, so that none of another copy is taken for it.
+
+    Returns:
+        its folder, with the name of the base, on which chunks depend.
+    """
     held: dict[str, list[dict[str, object]]] = {}
     for (document, page), text in sorted(texts.items()):
         held.setdefault(document, []).append({"page_idx": page, "text": text})
-    files = {f"{document}.json": json.dumps(pages) for document, pages in held.items()}
-    there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.json")}
-    if set(there) == set(files) and all(
-        path.read_text(encoding="utf-8") == files[name] for name, path in there.items()
-    ):
-        return
-    new = folder.with_name(f"{folder.name}.unfinished")
-    for old in (new, folder):  # of a study that was killed, or of another copy of the data
-        shutil.rmtree(old, ignore_errors=True)
-    for name, content in files.items():
-        file = new / name
+    folder = parent / key("base", held)[:16] / base
+    if folder.is_dir():
+        return folder
+    new = folder.with_name(f"{base}.unfinished")
+    for document, pages in held.items():  # over what a study that was killed has left
+        file = new / f"{document}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
-    new.rename(folder)
+        file.write_text(json.dumps(pages), encoding="utf-8")
+    return new.rename(folder)
 
 
 def keep(table: pyarrow.Table, out: Path, name: str) -> None:
-    """Write a table, whole or not at all, and note which copy of the data it is of."""
+    """Write a table, whole or not at all, with the hash of the copy of the data that it is of."""
     with replaced(out / name) as new:
-        parquet.write_table(table, new, compression="zstd")
-    path = out / COPIES
-    copies = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    path.write_text(json.dumps({**copies, name: _copy()}, indent=1) + "\n", encoding="utf-8")
+        parquet.write_table(table.replace_schema_metadata({COPY: _copy()}), new, compression="zstd")
 
 
 def copies_of(folder: Path) -> int:
-    """Return of how many copies of the data the tables of a folder are."""
-    path = folder / COPIES
-    return len(set(json.loads(path.read_text(encoding="utf-8")).values())) if path.is_file() else 1
+    """Return of how many copies of the data the tables of a folder are, of those that say so."""
+    copies = set()
+    for path in folder.glob("*.parquet"):
+        with suppress(pyarrow.ArrowException, OSError):  # who reads the table says that it is damaged
+            copies.add((parquet.read_schema(path).metadata or {}).get(COPY))
+    return len(copies - {None})
 
 
 @cache

@@ -90,8 +90,7 @@ def selective(work: Path, truth: Texts, engine: Texts, rows: list[dict[str, Any]
             bases[f"{name} {share}%"] = order[: math.ceil(len(order) * share / 100)]
     lines = []
     for name, replaced in bases.items():
-        folder = work / "bases" / name.replace(" ", "-").rstrip("%") / "MinerU"  # chunks depend on the folder's name
-        write_base(folder, {**engine, **{place: truth[place] for place in replaced}})
+        folder = write_base(work / "bases", "MinerU", {**engine, **{place: truth[place] for place in replaced}})
         lines.append(f'  - {{name: "{name}", ocr: {{kind: precomputed, root: "{folder}", format: ohrbench}}}}')
     return run_spec(SPEC.format(name="selective", bases="\n".join(lines)), work)
 

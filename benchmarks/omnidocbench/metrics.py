@@ -76,7 +76,7 @@ class ParsedTable(PageMetric, kind="omnidocbench_table"):
 def _scored(
     form: Literal["layout", "markdown"], questions: Sequence[Question], text: str, truth: str, version: Version
 ) -> tuple[PageScores | None, ValueError | None]:
-    """Score the page that one of the questions stands for; one that cannot be scored as an empty one, with the fault.
+    """Score the page that one of the questions represents; one that cannot be scored as an empty one, with the fault.
 
     An empty page has the parts of the truth, so that a fault counts once, and where there is something to score.
     """

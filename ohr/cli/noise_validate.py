@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 PAGES = 400
+"""Pages that are compared where the command names no other number."""
 
 
 def validate(
@@ -55,16 +56,16 @@ def validate(
 
     With a benchmark, noises at the noisy pages' dose are then compared by what they cost retrieval.
     """
+    from ohr.noise_files.chosen_noises import image_noises, text_noises
+
     _refuse_unused(gt, benchmark or root, domains=domains, protocol=protocol, set=fields)
     if gt and not benchmark and _holds_images(Path(gt)):
         _refuse_unused(gt, None, format=format != "ohrbench", pages=pages != PAGES)
-        raise typer.Exit(_validate_images(Path(gt), Path(ocr), _image_kinds(noise or ()), as_json=as_json))
-    noises = _noises(noise)
+        raise typer.Exit(_validate_images(Path(gt), Path(ocr), image_noises(noise or ()), as_json=as_json))
+    noises = text_noises(noise or ())
     keys = benchmark_keys(benchmark or gt, root, domains, protocol, fields)
     own = _benchmark(keys) if benchmark or root or gt in (None, "mini") else None
-    clean = _clean(own, gt, format)
-    noisy = _noisy(own, clean, ocr, format)
-    twins = _paired(clean, noisy, (gt or str(keys["kind"]), ocr))
+    noisy, twins = _twins(own, gt or str(keys["kind"]), ocr, format)
     costs = _costs(own, keys, noisy, store, runs, workers) if own and cost and twins.changed else []
     _say(twins, _judged(twins, noises, pages), costs, as_json=as_json)
 
@@ -139,22 +140,18 @@ def _benchmark(keys: Mapping[str, Any]) -> "Benchmark":
     return own
 
 
-def _clean(own: "Benchmark | None", gt: str | None, format: str) -> "Pages":
-    from ohr.noise_files.text_twins import of_benchmark, of_folder, tidied
+def _twins(own: "Benchmark | None", gt: str, ocr: str, format: str) -> "tuple[Pages, Twins]":
+    """Return the noisy pages, and their twins; `gt` is a folder, or the name of the benchmark."""
+    from ohr.noise_files.text_twins import of_benchmark, of_folder, pair, tidied
 
-    if own:
-        return of_benchmark(own)
-    pages = of_folder(Path(gt or ""))
-    return pages if format == "ohrbench" else tidied(pages)
-
-
-def _paired(clean: "Pages", noisy: "Pages", names: tuple[str, str]) -> "Twins":
-    from ohr.noise_files.text_twins import pair
-
-    return pair(clean, noisy, names)
+    clean = of_benchmark(own) if own else of_folder(Path(gt))
+    if not own and format != "ohrbench":
+        clean = tidied(clean)
+    noisy = _noisy(own, clean, ocr, format)
+    return noisy, pair(clean, noisy, (gt, ocr))
 
 
-def _judged(twins: "Twins", noises: "Mapping[str, list[Treatment]]", pages: int) -> "list[Likeness]":
+def _judged(twins: "Twins", noises: "Mapping[str, Sequence[Treatment]]", pages: int) -> "list[Likeness]":
     from ohr.cli.display.progress import bars
     from ohr.engine.progress import counting
     from ohr.noise_files.likeness import likenesses
@@ -196,61 +193,6 @@ def _noisy(own: "Benchmark | None", clean: "Pages", ocr: str, format: str) -> "P
     return of_results(results, clean)
 
 
-def _noises(given: list[str] | None) -> "dict[str, list[Treatment]]":
-    from ohr.errors import SpecError
-    from ohr.noise_files.likeness import candidates
-    from ohr.registry import Registry
-    from ohr.spec.read import read_noise
-
-    registry = Registry()
-    every = candidates(registry) if not given or any(map(_is_kind, given)) else {}
-    chosen: dict[str, list[Treatment]] = {}
-    for text in given or every:
-        if _is_kind(text):
-            chosen[text] = every[_known(text, list(every))]
-            continue
-        chain = read_noise(text, registry)
-        if chain.medium != "text" or len(chain.noises) > 1:
-            raise SpecError(f"--noise {text}: must be one noise of texts")
-        chain.noises[0].check()
-        chosen[text] = [chain.noises[0]]
-    return chosen
-
-
-def _image_kinds(given: Sequence[str]) -> list[str]:
-    """Return the kinds that images are held against; severities are fitted, and all else is by default."""
-    from ohr.errors import SpecError
-    from ohr.noise_files.image_synthesis import image_kinds
-    from ohr.spec.read import read_noise
-
-    kinds = []
-    for text in given:
-        if _is_kind(text):
-            kinds.append(text)
-            continue
-        chain = read_noise(text)
-        plain = all(not set(_fields(each)) for each in chain.noises)
-        if chain.medium != "image" or len(chain.noises) > 1 or not plain:
-            raise SpecError(f"--noise {text}: must be a kind of image noise, without fields but its severity")
-        kinds.append(chain.noises[0].kind)
-    usable = image_kinds() if kinds else []
-    return [_known(kind, usable) for kind in kinds]
-
-
-def _is_kind(text: str) -> bool:
-    """Report whether a text is a bare name, and no YAML or file."""
-    return text.replace("_", "").isalnum() and not Path(text).is_file()
-
-
-def _known(kind: str, usable: Sequence[str]) -> str:
-    from ohr.errors import SpecError
-    from ohr.messages.wording import choices
-
-    if kind not in usable:
-        raise SpecError(f"--noise {kind}: is no noise that can be fitted to these pages. {choices(kind, usable)}")
-    return kind
-
-
 def _counts(twins: "Twins") -> dict[str, object]:
     return {
         "documents": len(twins.documents),
@@ -261,9 +203,11 @@ def _counts(twins: "Twins") -> dict[str, object]:
 
 
 def _row(found: "Likeness") -> dict[str, object]:
+    from ohr.noise_files.chosen_noises import set_fields
+
     return {
         "kind": found.noise.kind,
-        "noise": _fields(found.noise),
+        "noise": set_fields(found.noise),
         "severity": found.severity.mean,
         "low": found.severity.low,
         "high": found.severity.high,
@@ -275,12 +219,6 @@ def _row(found: "Likeness") -> dict[str, object]:
         "worst_noisy": found.seen,
         "worst_under": found.under,
     }
-
-
-def _fields(noise: "Treatment") -> dict[str, object]:
-    """Return what of a noise is not by default, but for its strength."""
-    fields: dict[str, object] = noise.model_dump(mode="json", exclude_defaults=True, exclude={"kind", noise.knob})
-    return fields
 
 
 def _print(twins: "Twins", judged: "list[Likeness]") -> None:
@@ -311,10 +249,12 @@ _HEADS = (
 
 
 def _shown(found: "Likeness") -> tuple[str, ...]:
+    from ohr.noise_files.chosen_noises import set_fields
+
     severity = found.severity
     interval = f"{max(severity.low, 0):.3f} to {min(severity.high, 1):.3f}" if severity.low == severity.low else ""
     return (
-        " ".join([found.noise.kind, *(f"{name}={_plain(value)}" for name, value in _fields(found.noise).items())]),
+        " ".join([found.noise.kind, *(f"{name}={_plain(value)}" for name, value in set_fields(found.noise).items())]),
         f"{severity.mean:.3f}",
         interval,
         f"{found.distance:.1f}" if found.distance < _FAR else f">{_FAR}",

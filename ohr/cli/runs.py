@@ -126,19 +126,15 @@ def _verdicts(run: "ListedRun") -> "Verdicts":
 
     A run that is damaged or not finished shows none.
     """
-    from ohr.cli.display.kept_screen import Verdicts, kept_verdicts
+    from ohr.cli.display.kept_screen import Verdicts
+    from ohr.cli.display.screen import verdicts
     from ohr.errors import DataError
     from ohr.results.run import Run
 
     if run.status != "finished":
         return Verdicts(None, 0, 0)
     try:
-        finished = Run.finished(run.run.folder)
-        if verdicts := kept_verdicts(finished):
-            return verdicts
-        from ohr.cli.display.screen import verdicts_of
-
-        return verdicts_of(finished)
+        return verdicts(Run.finished(run.run.folder))
     except DataError as error:
         report(str(error))
         return Verdicts(None, 0, 0)

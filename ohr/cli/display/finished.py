@@ -27,6 +27,7 @@ _DETAILS = 500  # questions that can be opened in the report of `ohr run`: more 
 
 def carry_out(spec: "Spec", choices: RunChoices) -> None:
     """Run a spec, draw its figures, write its report and print its results; ends with status 1 where some failed."""
+    from ohr.cli.display.screen import verdicts
     from ohr.results.folder.tags_and_prices import change_tags, parse_tags
     from ohr.results.run import Run
     from ohr.runner.run import run as run_spec
@@ -46,9 +47,11 @@ def carry_out(spec: "Spec", choices: RunChoices) -> None:
     figures = figures_of(run) if choices.draw else []
     again = finished.fresh or finished.repriced
     page = report_of(run, choices.trust_plugins, again=again) if choices.write else None
-    printed = _print_json if choices.as_json else _print_details if choices.details else _print
-    is_unjudged = printed(finished, run, figures, page, seconds)
-    if finished.ledger.failures or is_unjudged:
+    if choices.as_json:
+        _print_json(finished, run, figures, page, seconds)
+    else:
+        (_print_details if choices.details else _print)(finished, run, figures, page, seconds)
+    if finished.ledger.failures or verdicts(run).unjudged:
         raise typer.Exit(1)
 
 
@@ -91,9 +94,8 @@ def report_of(run: "Run", trust_plugins: bool, *, again: bool) -> Path | None:
         return None
 
 
-def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> bool:
-    """Print the first screen; returns, as do the two below, whether some comparison cannot be judged."""
-    from ohr.cli.display.screen import WIDTH, print_summary, wrapped
+def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
+    from ohr.cli.display.screen import WIDTH, keep_screens, print_summary, wrapped
 
     closing = wrapped(_done(finished, seconds))
     if warnings := run.manifest["warnings"]:
@@ -106,16 +108,16 @@ def _print(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path
         closing.append(f"report:  {page}")
     failed = _failed(finished)
     closing = [line for text in failed for line in wrapped(text, subsequent_indent="    ")] + _absent(run) + closing
-    is_unjudged = print_summary(run, len(closing))
+    keep_screens(run, 0, len(closing))
+    print_summary(run, len(closing))
     for line in closing:
         say(line)
-    return is_unjudged
 
 
 def _print_details(
     finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float
-) -> bool:
-    from ohr.cli.display.screen import print_tables, verdicts_of
+) -> None:
+    from ohr.cli.display.screen import print_tables
 
     print_tables(run)
     for line in [*_failed(finished, most=10), *_absent(run)]:
@@ -125,7 +127,6 @@ def _print_details(
     say(f"results: {finished.folder}")
     if page is not None:
         say(f"report:  {page}")
-    return bool(verdicts_of(run).unjudged)
 
 
 def _failed(finished: "Finished", most: int = 3) -> list[str]:
@@ -152,8 +153,7 @@ def _done(finished: "Finished", seconds: float) -> str:
     return f"done in {seconds:.1f} s: {', '.join(f'{name} {count:,}' for name, count in done.items())}"
 
 
-def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> bool:
-    from ohr.cli.display.screen import verdicts_of
+def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page: Path | None, seconds: float) -> None:
     from ohr.report.first_screen import summarize
     from ohr.report.views.score_tables import curve_points
 
@@ -173,4 +173,3 @@ def _print_json(finished: "Finished", run: "Run", figures: Sequence[Path], page:
             "report": page,
         }
     )
-    return bool(verdicts_of(run).unjudged)

@@ -1,6 +1,5 @@
-"""The first screen of a finished run, kept in the run's folder: who looks again waits for no table and no library."""
+"""The first screen of a finished run, which `ohr run` keeps in its folder: who looks again loads no table."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -34,41 +33,34 @@ class Verdicts(NamedTuple):
     compared: int
 
 
-def kept_screen(
-    run: "Run", further: int, make: Callable[["Run", int], list[Part]], judge: Callable[["Run"], Verdicts]
-) -> tuple[list[Part], Verdicts]:
-    """Return the screen that is kept for a run, with its verdicts, or make and keep them.
-
-    Those of another version of ohr, of other results or of other prices are made again.
+class Kept(NamedTuple):
+    """First screens and verdicts of a run, as its folder keeps them.
 
     Args:
-        further: lines that a command prints after it.
-        make: makes it.
-        judge: sums the comparisons up.
+        screens: by how many lines a command prints after them, as text.
     """
-    kept = _kept(run)
-    if str(further) in kept.get("screens", ()):
-        return kept["screens"][str(further)], Verdicts(*kept["verdicts"])
-    parts, verdicts = make(run, further), judge(run)
-    screens = {**kept.get("screens", {}), str(further): parts}
-    with suppress(DataError):  # a folder that can only be read is good for reading
-        write_json(run.folder / SCREEN, {"key": _key(run, screens, verdicts), "verdicts": verdicts, "screens": screens})
-    return parts, verdicts
+
+    screens: dict[str, list[Part]]
+    verdicts: Verdicts
 
 
-def kept_verdicts(run: "Run") -> Verdicts | None:
-    """Return the verdicts that are kept for a run; None where there are none that fit."""
-    kept = _kept(run)
-    return Verdicts(*kept["verdicts"]) if kept else None
+def read_kept(run: "Run") -> Kept | None:
+    """Read what is kept of a run.
 
-
-def _kept(run: "Run") -> dict[str, Any]:
-    """Read what is kept; nothing of a file that is damaged, that somebody has edited, or that does not fit."""
+    Returns:
+        None where there is nothing, or the file is damaged, was edited, or is of other code, results or prices.
+    """
     with suppress(DataError):
-        kept = read_json(run.folder / SCREEN, absent={})
-        if isinstance(kept, dict) and kept.get("key") == _key(run, kept.get("screens"), kept.get("verdicts")):
-            return kept
-    return {}
+        held = read_json(run.folder / SCREEN, absent={})
+        if isinstance(held, dict) and held.get("key") == _key(run, held.get("screens"), held.get("verdicts")):
+            return Kept(held["screens"], Verdicts(*held["verdicts"]))
+    return None
+
+
+def keep(run: "Run", kept: Kept) -> None:
+    """Keep screens and verdicts in a run's folder; one that can only be read is good for reading."""
+    with suppress(DataError):
+        write_json(run.folder / SCREEN, {"key": _key(run, *kept), **kept._asdict()})
 
 
 def _key(run: "Run", screens: Any, verdicts: Any) -> str:

@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from ohr.cli.display.console import grouped, say, say_by_stage, say_first, say_table, say_view, say_views
-from ohr.cli.display.kept_screen import Part, Verdicts, kept_screen
+from ohr.cli.display.kept_screen import Kept, Part, Verdicts, keep, read_kept
 from ohr.messages.wording import counted
 
 if TYPE_CHECKING:
@@ -62,24 +62,38 @@ wrapped = partial(wrap, width=WIDTH, break_on_hyphens=False)
 """The lines of a text in a summary; names of conditions stay whole."""
 
 
-def print_summary(run: "Run", further: int = 0) -> bool:
-    """Print what failed, what noise costs, a verdict for each condition, and what to do; `further` lines follow it.
-
-    Returns:
-        Whether some comparison cannot be judged, since too much failed.
-    """
-    parts, verdicts = kept_screen(run, further, _screen, verdicts_of)
-    for part in parts:
+def print_summary(run: "Run", further: int = 0) -> None:
+    """Print what failed, what noise costs, a verdict for each condition, and what to do; `further` lines follow it."""
+    kept = read_kept(run)
+    for part in kept.screens[str(further)] if kept and str(further) in kept.screens else _parts(run, further):
         if isinstance(part, str):
             say(part)
         else:
             say_table(part[0], part[1:])
     say(f"all tables: ohr show {run.folder} --details")
-    return bool(verdicts.unjudged)
 
 
-def verdicts_of(run: "Run") -> Verdicts:
-    """Sum up the comparisons of a run with clean text."""
+def keep_screens(run: "Run", *further: int) -> None:
+    """Keep the screens after which so many lines are printed, and the verdicts, where they are not kept already."""
+    kept = read_kept(run)
+    screens = kept.screens if kept else {}
+    if missing := [number for number in further if str(number) not in screens]:
+        keep(
+            run,
+            Kept(
+                {**screens, **{str(number): _parts(run, number) for number in missing}},
+                kept.verdicts if kept else _verdicts_of(run),
+            ),
+        )
+
+
+def verdicts(run: "Run") -> Verdicts:
+    """Sum up the comparisons of a run with clean text, as its folder keeps them where it does."""
+    kept = read_kept(run)
+    return kept.verdicts if kept else _verdicts_of(run)
+
+
+def _verdicts_of(run: "Run") -> Verdicts:
     from ohr.results.derived.losses import main_losses
     from ohr.results.derived.pairs import FAILED
 
@@ -92,7 +106,7 @@ def verdicts_of(run: "Run") -> Verdicts:
 _OF_LARGEST = ("stage", "metric", "condition", "chunker", "retriever", "generator", "lost", "low", "high")
 
 
-def _screen(run: "Run", further: int) -> list[Part]:
+def _parts(run: "Run", further: int) -> list[Part]:
     from ohr.report.first_screen import ROWS, summarize
     from ohr.report.views.effort_and_money import spent_in_words
 
@@ -107,7 +121,7 @@ def _screen(run: "Run", further: int) -> list[Part]:
     if summary.lines and not _is_said(summary):
         tables = sum(len(view.rows) + 2 for view in summary.tables)
         around = len(lead) + tables + len(closing) + further + 4  # headers, what is left out, and how to read it
-        parts += _verdicts(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
+        parts += _condition_lines(summary, max(_FEWEST_ROWS, min(ROWS, _MOST_LINES - around)))
     return [*parts, *closing]
 
 
@@ -127,7 +141,7 @@ def _is_said(summary: "Summary") -> bool:
     return cells >= len(summary.lines) and len(summary.stages) == 1
 
 
-def _verdicts(summary: "Summary", most: int) -> "Iterator[Part]":
+def _condition_lines(summary: "Summary", most: int) -> "Iterator[Part]":
     """Yield a line for each condition, in words where there is room for them."""
     shown = summary.first(most)
     headers = ["condition", *(column.narrow for column in summary.columns), *summary.stages]

@@ -26,7 +26,7 @@ TAGS = "tags.json"
 PRICES = "prices.json"
 """Prices that a run is shown with, which may change as tags do."""
 SCREEN = "screen.json"
-"""The first screen, which is made again where it does not fit."""
+"""The first screen, which `ohr run` writes; it is made again where it does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
