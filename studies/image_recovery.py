@@ -1,6 +1,7 @@
 """Whether `ohr noise validate` finds ohr's own noise of images, with its severity, and none in what ohr does not have.
 
     python -m studies.image_recovery WORK
+    python -m studies.image_recovery WORK --kind ohrbench   # the severities of one kind, on all pages
 
 On pages of mini's documents at 75 dpi. Own noise has other draws than the synthesis that it is fitted by. SETS are two
 halves of the documents: what is tuned is tuned on the first, and `docs/noise/realism.md` has the figures of the second.
@@ -9,7 +10,7 @@ Features are computed once and kept in WORK: 100 s of one core a page; the fits 
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, product
 from math import comb
 from pathlib import Path
@@ -46,6 +47,8 @@ SETS = {"development": slice(0, 12, 2), "held out": slice(1, 24, 2)}
 """Places of the documents of each set."""
 PAGES = {"development": 1, "held out": 2}
 """Pages of each document: the middle one, and the first."""
+MOST_PAGES = 4
+"""Pages that the longest document has."""
 SEVERITIES = (0.2, 0.4, 0.6, 0.8)
 DRAWN = {"development": 1001, "held out": 1002}
 """Seeds of the given noise of each set; the synthesis has `SYNTHESIS`."""
@@ -103,19 +106,27 @@ def _foreign(name: str, page: Image, place: int) -> Image:
     return np.asarray(noise.treat(page, [], generator(place, "recovery", name)).image)
 
 
-def measure(work: Path, part: str) -> None:
-    """Compute the features of a set of pages, a file for each; those that are there are skipped."""
-    synthesis = tuple(recipe for kind in image_kinds() for recipe in recipes(kind, LEVELS))
+def measure(work: Path, part: str, kinds: Sequence[str], pages: int) -> None:
+    """Compute the features of a set of pages, a file for each; those that are there are skipped.
+
+    Args:
+        work: where the files are.
+        part: a name in SETS.
+        kinds: of ohr's noises.
+        pages: most pages of each document: the middle one first, then from the beginning.
+    """
+    synthesis = tuple(recipe for kind in kinds for recipe in recipes(kind, LEVELS))
     drawn = SEVERITIES if part == "held out" else ()  # tuning has the synthesis, a level of it being left out
-    own = tuple(recipe for kind in image_kinds() for recipe in recipes(kind, drawn))
-    pdfs = sorted(PDFS.rglob("*.pdf"))[SETS[part]]
-    for place, (pdf, number) in enumerate(product(pdfs, range(PAGES[part]))):
-        name = pdf.stem + ("", " first")[number]
+    own = tuple(recipe for kind in kinds for recipe in recipes(kind, drawn))
+    for place, (pdf, number) in enumerate(product(sorted(PDFS.rglob("*.pdf"))[SETS[part]], range(pages))):
+        name = pdf.stem + ("", " first", " second", " third")[number]
         path, image = work / f"{part} {name}.json", work / f"{name}.png"
-        if path.exists():
+        document = page_images(pdf, DPI)
+        middle = len(document) // 2
+        others = [at for at in range(len(document)) if at != middle]
+        if path.exists() or number >= len(document):
             continue
-        pages = page_images(pdf, DPI)
-        write_image(image, pages.image((len(pages) // 2, 0)[number]))
+        write_image(image, document.image([middle, *others][number]))
         twin = Twin(name, image, image)
         clean = CleanPage(twin.images()[0])
         rows = {f"own {kind} {at}": row for (kind, at), row in look(Look(twin, own, DRAWN[part])).items()}
@@ -129,7 +140,7 @@ def measure(work: Path, part: str) -> None:
 class Measured:
     """Features of a set of pages: `own` and `foreign` noise by their names, (n, F), and the synthesis of all kinds."""
 
-    def __init__(self, work: Path, part: str) -> None:
+    def __init__(self, work: Path, part: str, kinds: Sequence[str]) -> None:
         """Read them."""
         pages = [json.loads(path.read_text()) for path in sorted(work.glob(f"{part} *.json"))]
         self.columns = tuple(next(iter(pages[0].values())))
@@ -139,9 +150,7 @@ class Measured:
         self.own = {name.removeprefix("own "): row for name, row in rows.items() if name.startswith("own ")}
         self.foreign = {name.removeprefix("foreign "): row for name, row in rows.items() if name.startswith("foreign ")}
         self.few = evenly(len(pages), FEW)
-        self.synthesis = {
-            kind: np.array([rows[f"synthesis {kind} {level}"] for level in LEVELS]) for kind in image_kinds()
-        }
+        self.synthesis = {kind: np.array([rows[f"synthesis {kind} {level}"] for level in LEVELS]) for kind in kinds}
         at = [LEVELS.index(level) for level in COARSE]
         self.coarse = {kind: features[at][:, self.few] for kind, features in self.synthesis.items()}
         self.least = floor(self.coarse)
@@ -193,14 +202,20 @@ def best(pages: int, severity: float) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Measure, fit, and print both tables."""
+    """Measure, fit, and print both tables, or the first one of a kind."""
     parser = argparse.ArgumentParser(description="Kinds and severities of noisy images that are found again.")
-    parser.add_argument("work", type=Path, help="a folder for features")
+    parser.add_argument("work", type=Path, help="a folder for features, one for each kind that is measured alone")
+    parser.add_argument("--kind", choices=image_kinds(), help="this kind alone, on all held-out pages")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
+    if chosen.kind:
+        measure(chosen.work, "held out", [chosen.kind], MOST_PAGES)
+        for row in own(Measured(chosen.work, "held out", [chosen.kind])):
+            print(*row, sep=" | ")
+        return
     for part in SETS:
-        measure(chosen.work, part)
-        measured = Measured(chosen.work, part)
+        measure(chosen.work, part, image_kinds(), PAGES[part])
+        measured = Measured(chosen.work, part, image_kinds())
         for row in (*own(measured), *foreign(measured)):
             print(part, "|", " | ".join(row))
     for severity in SEVERITIES:
