@@ -52,14 +52,19 @@ def size_rows(folder: Path = KEPT) -> Iterator[str]:
         yield line(model, *means, points(joined.estimate(cells, first_less)), points(more) if model != MODEL else "")
 
 
-def main() -> None:
-    """Measure, and keep the scores."""
-    work, out = given("Study g: measures answers by the size of the model.")
+def answered(about: str, spec: str, table: str) -> None:
+    """Answer the questions of a spec, and keep the scores as a table; `about` is the help of the command."""
+    work, out = given(about)
     if not Path(FILE).is_file():
         sys.exit(f"{FILE} is not in this folder: it is Qwen's own file, as that of {SPEC.name}")
     with patch.object(compile, "CONDITIONS", ()):  # answers that need no retriever are not asked for
-        of = run_spec(spec(), work)
-    keep(scores_of(of), out, TABLE)
+        of = run_spec(spec, work)
+    keep(scores_of(of), out, table)
+
+
+def main() -> None:
+    """Measure, and keep the scores."""
+    answered("Study g: measures answers by the size of the model.", spec(), TABLE)
 
 
 if __name__ == "__main__":

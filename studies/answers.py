@@ -68,7 +68,7 @@ def reached(scores: Scores) -> dict[str, Estimate]:
             cells, lambda means: first_less(means[2:]) - share * first_less(means), LOOKS, zero=False
         )
 
-    loss, ratio = scores.estimate(answers, first_less, LOOKS), scores.estimate([*retrieval, *answers], _over)
+    loss, ratio = scores.estimate(answers, first_less, LOOKS), scores.estimate([*retrieval, *answers], over)
     low = brentq(lambda share: beyond(share).low, ratio.mean - 3, ratio.mean)
     high = brentq(lambda share: beyond(share).high, ratio.mean, ratio.mean + 3)
     return {
@@ -85,7 +85,8 @@ def of_evidence(scores: Scores) -> Estimate:
     return scores.estimate(cells, lambda means: first_less(means) / means[2], chosen=asked, zero=False)
 
 
-def _over(means: Floats) -> Any:
+def over(means: Floats) -> Any:
+    """Return the second loss over the first, of four means."""
     return (means[2] - means[3]) / (means[0] - means[1])
 
 

@@ -28,7 +28,7 @@ from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import against_zero
 from ohr.statistics.estimate import Estimate
 from studies.answers import model_file
-from studies.kept_scores import LEVEL, Scores, first_less, line, points
+from studies.kept_scores import LEVEL, Scores, first_less, line, points, shares
 from studies.real_data import (
     DOMAINS,
     KEPT,
@@ -207,8 +207,7 @@ def correction_rows(folder: Path = KEPT) -> Iterator[str]:
             for name in COUNTED:
                 rise = counted.change(name, among=2 if (side, of, name) == ("MinerU", "page", "words_kept") else 1)
                 means = (f"{values[name].mean():.1f}" for values in (counted.before, counted.after))
-                interval = f"{rise.mean:.2f} [{rise.low:.2f}, {rise.high:.2f}]"
-                yield line(side, f"{name.replace('_', ' ')}, {of}", number, *means, interval)
+                yield line(side, f"{name.replace('_', ' ')}, {of}", number, *means, shares(rise))
         asked = np.isin(scores.ids, [record["question_id"] for record in counted.records])
         cells = [(condition, "bm25") for condition in (f"{side} corrected", side)]
         after, before = (f"{100 * scores.values[cell][asked].mean():.1f}" for cell in cells)

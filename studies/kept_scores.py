@@ -93,6 +93,11 @@ def points(estimate: Estimate) -> str:
     return f"{100 * estimate.mean:.1f} [{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
 
 
+def shares(estimate: Estimate) -> str:
+    """Write a share, a ratio or a number of words with its interval."""
+    return f"{estimate.mean:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
 def line(*cells: Any) -> str:
     """Write a row of a table in Markdown."""
     return f"| {' | '.join(map(str, cells))} |"

@@ -23,6 +23,8 @@ from ohr.spec.read import make_benchmark
 
 KEPT = Path(__file__).parent / "kept" / "real"
 DOMAINS = ("law", "manual", "textbook")
+SCORES = ["question_id", "document", "domain", "evidence_source", "condition", "retriever", "value"]
+"""Columns of kept scores."""
 COPY = b"copy"
 """Name of the hash of the copy of the data, in a table's metadata."""
 Place = tuple[str, int]
@@ -127,9 +129,8 @@ def _copy() -> str:
 
 def scores_of(of: Run) -> pyarrow.Table:
     """Return the scores of retrieval of each question, without texts."""
-    columns = ["question_id", "document", "domain", "evidence_source", "condition", "retriever", "value"]
-    table = of.table("scores", [*columns, "stage", "metric"], stage="retrieval", metric="lcs")
-    return table.select(columns)
+    table = of.table("scores", [*SCORES, "stage", "metric"], stage="retrieval", metric="lcs")
+    return table.select(SCORES)
 
 
 def given(about: str) -> tuple[Path, Path]:

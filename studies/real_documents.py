@@ -24,7 +24,7 @@ from studies.answer_sizes import size_rows
 from studies.answers import answer_rows
 from studies.corrections import correction_rows
 from studies.further_retrievers import further_rows
-from studies.kept_scores import Scores, first_less, line, points, retrievers
+from studies.kept_scores import Scores, first_less, line, points, retrievers, shares
 from studies.rank_correlations import correlations
 from studies.real_data import KEPT, copies_of
 from studies.real_pages import DRAWS, SHARES
@@ -140,7 +140,7 @@ def invention_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each metric under each share of invented words, and for what it costs retrieval."""
     for percent, metrics in forgiven(folder).items():
         for metric, (rise, ratio) in metrics.items():
-            over = f"{ratio.mean:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]" if metric != METRICS[0] else ""
+            over = shares(ratio) if metric != METRICS[0] else ""
             yield line(f"{percent}%", metric, f"{rise.mean:.3f} [{rise.low:.3f}, {rise.high:.3f}]", over)
         scores = Scores.read(folder / "invention_scores.parquet")
         cells = [("gt", "bm25_reference"), (f"{percent}%", "bm25_reference")]
@@ -154,9 +154,8 @@ def selective_rows(folder: Path = KEPT) -> Iterator[str]:
         chosen = None if domain == "all" else scores.domains == domain
         for name, row in selective(scores, chosen).items():
             if domain == "all" or name.endswith(" 10%"):
-                share = f"{row['share'].mean:.2f} [{row['share'].low:.2f}, {row['share'].high:.2f}]"
                 beyond = points(row["beyond random"]) if "beyond random" in row else ""
-                yield line(domain, name, points(row["back"]), share, beyond)
+                yield line(domain, name, points(row["back"]), shares(row["share"]), beyond)
 
 
 def retriever_rows(folder: Path = KEPT) -> Iterator[str]:

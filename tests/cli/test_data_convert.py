@@ -48,7 +48,7 @@ def test_what_was_converted_can_be_read(results, tmp_path):
 
 def test_documents_of_a_benchmark_have_its_names(tmp_path):
     done = convert(MINERU, tmp_path / "out", "--format", "mineru", "--benchmark", "mini", "--json")
-    found = json.loads(done.output)
+    found = json.loads(done.stdout)
     assert (done.exit_code, found["documents"], found["pages"], found["failed"]) == (1, 1, 3, 86)
     assert f"{TIMBER} page 1: not among the precomputed results" not in found["failures"]
     assert [path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.json")] == [
@@ -59,7 +59,7 @@ def test_documents_of_a_benchmark_have_its_names(tmp_path):
 def test_pages_with_artifacts_are_counted_by_kind(tmp_path):
     (tmp_path / "read").mkdir()
     (tmp_path / "read" / "lease.md").write_text("Pay at the quay.\n" * 20 + "\f:selected: yes :selected: no")
-    found = json.loads(convert(tmp_path / "read", tmp_path / "out", "--json").output)
+    found = json.loads(convert(tmp_path / "read", tmp_path / "out", "--json").stdout)
     assert found["hygiene"] == {"loop": 1, "selection_marks": 1}
     assert "1 page of read with marks of selected boxes: read/lease page 2" in found["warnings"]
 

@@ -78,7 +78,7 @@ def test_text_files_keep_their_bytes_where_nothing_was_edited(ohr, home):
     (home / "in" / "b.txt").write_bytes("ä\r\n".encode())
     (home / "in" / "c.csv").write_text("1,2")
     done = ohr("noise", "apply", "in", "out", "--noise", "{kind: formatting, rate: 0}", "--workers", 1, "--json")
-    report = json.loads(done.output)
+    report = json.loads(done.stdout)
     assert (report["files"], report["edits"], report["left_alone"]) == (2, 0, ["c.csv"])
     assert (home / "out" / "deep" / "a.md").read_bytes() == TEXT.encode()
     assert (home / "out" / "b.txt").read_bytes() == "ä\r\n".encode()
@@ -143,7 +143,7 @@ def test_noise_can_be_placed_by_a_question_file(ohr, home, pages):
     refused = ohr("noise", "apply", pages, "out", "--noise", noise)
     assert refused.exit_code == 2 and "--questions" in refused.stderr
     done = ohr("noise", "apply", pages, "out", "--noise", noise, "--questions", "qas.json", "--workers", 1, "--json")
-    found = json.loads(done.output)
+    found = json.loads(done.stdout)
     assert abs(found["edits"] - found["aimed"]) <= len(list(pages.rglob("*.json")))
     assert found["unasked"] == 0
 

@@ -34,7 +34,7 @@ def read(home):
 def test_a_profile_is_fitted_and_used(ohr, home, read):
     done = ohr("noise", "fit", "--gt", MINI.truth, "--ocr", read, "--out", "fitted.json", "--engine", "toy", "--json")
     assert done.exit_code == 0, done.output
-    about = json.loads(done.output)
+    about = json.loads(done.stdout)
     assert about["engine"] == "toy" and about["pages"] == 38 and 0 < about["lost"] < about["words"] / 3
     confusions = json.loads((home / "fitted.json").read_text())["confusions"]
     assert confusions
@@ -75,7 +75,7 @@ def test_text_files_are_pages_and_what_ohr_wrote_beside_documents_is_none(ohr, h
         (home / folder / "noise.json").write_text('{"seed": 0}')
     done = ohr("noise", "fit", "--gt", "clean", "--ocr", "read", "--out", "fitted.json", "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.output)["pages"] == 1
+    assert json.loads(done.stdout)["pages"] == 1
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_noise_that_was_applied_is_found(ohr, home):
     given = ("noise", "validate", "--gt", TRUTH / "law", "--ocr", "noisy", "--noise", NOISE)
     done = ohr(*given, "--json")
     assert done.exit_code == 0, done.output
-    (found,) = json.loads(done.output)["noises"]
+    (found,) = json.loads(done.stdout)["noises"]
     assert found["matched"] and found["severity"] == pytest.approx(1, abs=0.05)
     assert found["noise"] == {"to": "markdown"}
     assert "looks like table_format" in ohr(*given).output
@@ -55,7 +55,7 @@ def test_a_page_that_cannot_be_read_is_not_taken_for_one_that_is_absent(ohr, hom
     pages[0]["text"] = None
     path.write_text(json.dumps(pages), encoding="utf-8")
     done = ohr("noise", "validate", "--gt", TRUTH / "law", "--ocr", "damaged", "--json")
-    twins = json.loads(done.output)["twins"]
+    twins = json.loads(done.stdout)["twins"]
     assert (twins["changed_pages"], twins["left_out"][-1]) == (0, f"{path.stem} page 1 (text is null, not a string)")
     pages[1]["page_idx"] = pages[0]["page_idx"]
     path.write_text(json.dumps(pages), encoding="utf-8")
