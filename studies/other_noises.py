@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.answer_sizes import FILE, SIZES, answered, spec
+from studies.answer_sizes import SIZES, answered, spec
 from studies.answers import RETRIEVER, over
 from studies.kept_scores import Scores, first_less, line, points, shares
 from studies.real_data import KEPT, study
@@ -21,7 +21,7 @@ TABLE = "other_noises.parquet"
 
 
 def noisy_spec() -> str:
-    """Return the spec of `studies.answer_sizes` with these noises in place of the engine, and the larger model alone."""
+    """Return the spec of `studies.answer_sizes` with these noises in place of the engine, and one model."""
     lines = [each for each in spec().splitlines() if SIZES[0] not in each and "precomputed" not in each]
     return "\n".join(lines).replace("  - name: MinerU", BASES).replace("answer-sizes", "other-noises") + "\n"
 
