@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ohr.errors import DataError
+from ohr.files.documents import TEXT_SUFFIXES
 from ohr.messages.wording import counted, named
 
 from .annotations import Annotations, stem
-
-ENDINGS = (".md", ".mmd", ".markdown", ".txt")
 
 
 def read_results(folder: Path, annotations: Annotations) -> Mapping[str, Sequence[str]] | None:
@@ -17,7 +16,7 @@ def read_results(folder: Path, annotations: Annotations) -> Mapping[str, Sequenc
     Raises:
         DataError: no file is of a page, two are of one page, or a file is not UTF-8 text.
     """
-    files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in ENDINGS and path.is_file()]
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in TEXT_SUFFIXES and path.is_file()]
     if not files:
         if any(folder.rglob("*.json")) or not folder.is_dir():
             return None

@@ -8,7 +8,8 @@ from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.files import ohrbench_json
 
-SUFFIXES = (".json", ".txt", ".md", ".mmd", ".markdown")
+TEXT_SUFFIXES = (".txt", ".md", ".mmd", ".markdown")
+SUFFIXES = (".json", *TEXT_SUFFIXES)
 """Endings of files with the text of a document."""
 
 LEDGER, SUMMARY = "edits.jsonl", "noise.json"

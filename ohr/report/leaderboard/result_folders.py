@@ -11,6 +11,7 @@ from typing import Any
 from ohr.contracts import ABSENT, Benchmark, Page, PublishedBenchmark, RecordedOcr
 from ohr.engine.ledger import Failure
 from ohr.errors import DataError
+from ohr.files.documents import TEXT_SUFFIXES
 from ohr.files.names import composed
 from ohr.files.ohrbench_json import write_pages
 from ohr.messages.wording import counted, named
@@ -23,8 +24,6 @@ _LONGEST_NAME = 80
 """Characters of a run's name, which is that of its folder."""
 LAYOUT = "ohrbench"
 """The format of `<domain>/<document>.json`."""
-_TEXTS = (".md", ".mmd", ".markdown", ".txt")
-"""Endings of results in benchmarks' own layouts."""
 
 
 @contextmanager
@@ -58,7 +57,7 @@ def unread(folder: Path, benchmark: Benchmark) -> list[str]:
     documents = [document.name for document in benchmark.documents()]
     held = [name.rpartition("/")[2].split("__") for name in documents]
     names = {"__".join(parts[start:]) for parts in held for start in range(len(parts))}  # `__` may join folders
-    files = (path.name for path in folder.rglob("*") if path.suffix.lower() in _TEXTS)
+    files = (path.name for path in folder.rglob("*") if path.suffix.lower() in TEXT_SUFFIXES)
     strange = sorted(name for name in files if not _begins_with_one(name, names))
     others = [f"{name}.json" for name in documents if (folder / f"{name}.json").is_file()]
     return [
