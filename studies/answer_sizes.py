@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow
 
 from ohr.graph import compile
 from studies.answers import CONDITIONS, MODEL, SPEC, scores_of
@@ -52,19 +53,18 @@ def size_rows(folder: Path = KEPT) -> Iterator[str]:
         yield line(model, *means, points(joined.estimate(cells, first_less)), points(more) if model != MODEL else "")
 
 
-def answered(about: str, spec: str, table: str) -> None:
-    """Answer the questions of a spec, and keep the scores as a table; `about` is the help of the command."""
-    work, out = given(about)
-    if not Path(FILE).is_file():
-        sys.exit(f"{FILE} is not in this folder: it is Qwen's own file, as that of {SPEC.name}")
-    with patch.object(compile, "CONDITIONS", ()):  # answers that need no retriever are not asked for
-        of = run_spec(spec, work)
-    keep(scores_of(of), out, table)
+def answered(spec: str, work: Path) -> pyarrow.Table:
+    """Return the scores of retrieval and answers of a spec; answers that need no retriever are not asked for."""
+    with patch.object(compile, "CONDITIONS", ()):
+        return scores_of(run_spec(spec, work))
 
 
 def main() -> None:
     """Measure, and keep the scores."""
-    answered("Study g: measures answers by the size of the model.", spec(), TABLE)
+    work, out = given("Study g: measures answers by the size of the model.")
+    if not Path(FILE).is_file():
+        sys.exit(f"{FILE} is not in this folder: it is Qwen's own file, as that of {SPEC.name}")
+    keep(answered(spec(), work), out, TABLE)
 
 
 if __name__ == "__main__":

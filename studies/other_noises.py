@@ -1,8 +1,8 @@
-"""Measures what study g of studies/PLAN.md asks of other noises: formatting and channel, answered by the 0.5B model.
+"""Measures what study g of studies/PLAN.md asks of other noises: formatting and channel, answered by the 135M model.
 
     OHRBENCH_DATA=DIR python -m studies.other_noises WORK --out FOLDER
 
-Starts in the folder that has the model; the questions are those of `studies.answer_sizes`. Kept are numbers and ids.
+The questions are those of `studies.answer_sizes`. Kept are numbers and ids.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ import numpy as np
 from studies.answer_sizes import SIZES, answered, spec
 from studies.answers import RETRIEVER, over
 from studies.kept_scores import Scores, first_less, line, points, shares
-from studies.real_data import KEPT, study
+from studies.real_data import KEPT, given, keep, study
 
 NOISES = ("formatting", "channel")
 BASES = "\n".join(f"  - {{name: {noise}, text_noise: {{kind: {noise}, rate: 0.6}}}}" for noise in NOISES)
@@ -22,7 +22,7 @@ TABLE = "other_noises.parquet"
 
 def noisy_spec() -> str:
     """Return the spec of `studies.answer_sizes` with these noises in place of the engine, and one model."""
-    lines = [each for each in spec().splitlines() if SIZES[0] not in each and "precomputed" not in each]
+    lines = [each for each in spec().splitlines() if SIZES[1] not in each and "precomputed" not in each]
     return "\n".join(lines).replace("  - name: MinerU", BASES).replace("answer-sizes", "other-noises") + "\n"
 
 
@@ -30,7 +30,7 @@ def noise_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each noise: what retrieval and answers lose, each with its score on the truth, and the ratio."""
     scores = Scores.read(folder / TABLE)
     for noise in NOISES:
-        both = [[(condition, name) for condition in ("gt", noise)] for name in (RETRIEVER, SIZES[1])]
+        both = [[(condition, name) for condition in ("gt", noise)] for name in (RETRIEVER, SIZES[0])]
         cells = (
             cell
             for pair in both
@@ -44,7 +44,8 @@ def noise_rows(folder: Path = KEPT) -> Iterator[str]:
 
 def main() -> None:
     """Measure, and keep the scores."""
-    answered("Study g: measures what other noises cost the answers.", noisy_spec(), TABLE)
+    work, out = given("Study g: measures what other noises cost the answers.")
+    keep(answered(noisy_spec(), work), out, TABLE)
 
 
 if __name__ == "__main__":
