@@ -34,18 +34,15 @@ class Scores:
     @classmethod
     def read(cls, path: Path) -> "Scores":
         """Read kept scores."""
-        rows = parquet.read_table(path).to_pylist()
-        ids = sorted({row["question_id"] for row in rows})
-        place = {each: number for number, each in enumerate(ids)}
-        about = {row["question_id"]: row for row in rows}
-        values: dict[tuple[str, str], Floats] = {}
-        for row in rows:
-            cell = values.setdefault((row["condition"], row["retriever"]), np.full(len(ids), np.nan))
-            cell[place[row["question_id"]]] = row["value"]
-        documents, domains, sources = (
-            np.array([about[each][key] for each in ids]) for key in ("document", "domain", "evidence_source")
-        )
-        return cls(ids, documents, domains, sources, values)
+        table = parquet.read_table(path)
+        columns = {name: table[name].to_numpy() for name in table.column_names}
+        ids, first, places = np.unique(columns["question_id"], return_index=True, return_inverse=True)
+        cells = list(zip(columns["condition"].tolist(), columns["retriever"].tolist(), strict=True))
+        number = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
+        values = np.full((len(number), len(ids)), np.nan)
+        values[[number[cell] for cell in cells], places] = columns["value"]
+        documents, domains, sources = (columns[name][first] for name in ("document", "domain", "evidence_source"))
+        return cls(ids.tolist(), documents, domains, sources, dict(zip(number, values, strict=True)))
 
     def estimate(
         self,
