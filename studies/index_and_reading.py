@@ -2,7 +2,7 @@
 
     OHRBENCH_DATA=DIR python -m studies.index_and_reading WORK --out FOLDER
 
-Runs `pipelines/real-retrievers.yaml` with `decompose`. Kept are scores and ids.
+BM25 in the forms of `studies.further_retrievers`, with `decompose`. Kept are scores and ids.
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from pathlib import Path
 import pyarrow
 
 from ohr.results.run import Run
+from studies.further_retrievers import SPEC
 from studies.kept_scores import Scores, first_less, line, points
 from studies.real_data import KEPT, SCORES, given, keep, scores_of, study
 from studies.runs import run_spec
 
-SPEC = Path(__file__).parents[1] / "pipelines" / "real-retrievers.yaml"
 TABLE = "index_and_reading.parquet"
 PARTS = {
     "noisy index alone": ("gt", "noisy index"),
@@ -25,17 +25,17 @@ PARTS = {
     "clean reading over a clean index": ("noisy index", "noisy reading"),
 }
 """The second is taken from the first; the last is the difference of both gains."""
-RETRIEVERS = ("bm25", "minilm", "hybrid")
 
 
 def part_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each retriever: what each part costs or brings back; the last column holds for all together."""
     scores = Scores.read(folder / TABLE)
-    for retriever in RETRIEVERS:
+    names = list(dict.fromkeys(retriever for _, retriever in scores.values))
+    for retriever in names:
         cells = [[(condition, retriever) for condition in conditions] for conditions in PARTS.values()]
         *each, difference = cells
-        together = scores.estimate(difference, first_less, len(RETRIEVERS))
-        yield line(f"`{retriever}`", *(points(scores.estimate(pair, first_less)) for pair in each), points(together))
+        together = scores.estimate(difference, first_less, len(names))
+        yield line(retriever, *(points(scores.estimate(pair, first_less)) for pair in each), points(together))
 
 
 def _both(of: Run) -> pyarrow.Table:
@@ -50,8 +50,7 @@ def _both(of: Run) -> pyarrow.Table:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures what noise costs in the index and in reading.")
-    spec = SPEC.read_text(encoding="utf-8").partition("margin:")[0] + "decompose: true\n"
-    keep(_both(run_spec(spec[spec.index("name:") :], work)), out, TABLE)
+    keep(_both(run_spec(f"{SPEC}decompose: true\n", work)), out, TABLE)
 
 
 if __name__ == "__main__":
