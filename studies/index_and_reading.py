@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow
 
 from ohr.results.run import Run
+from ohr.statistics.estimate import Estimate
 from studies.further_retrievers import SPEC
 from studies.kept_scores import Scores, first_less, line, points
 from studies.real_data import KEPT, SCORES, given, keep, scores_of, study
@@ -36,6 +37,12 @@ def part_rows(folder: Path = KEPT) -> Iterator[str]:
         *each, difference = cells
         together = scores.estimate(difference, first_less, len(names))
         yield line(retriever, *(points(scores.estimate(pair, first_less)) for pair in each), points(together))
+
+
+def only_with_both(scores: Scores, retriever: str) -> Estimate:
+    """Return what comes back only with a clean index and clean reading together."""
+    cells = [(condition, retriever) for condition in ("gt", "noisy index", "noisy reading", "MinerU")]
+    return scores.estimate(cells, lambda means: means[0] - means[1] - means[2] + means[3])
 
 
 def _both(of: Run) -> pyarrow.Table:

@@ -13,6 +13,8 @@ from studies import real_documents as studies
 from studies.answers import of_evidence, reached
 from studies.corrections import Corrections, corrected
 from studies.further_retrievers import further_rows
+from studies.index_and_reading import TABLE as PARTS
+from studies.index_and_reading import only_with_both
 from studies.kept_scores import retrievers
 from studies.real_figure import draw
 from studies.remedies import repaired
@@ -38,6 +40,7 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         (studies.retriever_rows, "| evidence | retriever |"),
         (studies.remedy_rows, "| chunks read x"),
         (further_rows, "| form of BM25 |"),
+        (studies.part_rows, "| BM25 | noisy index alone |"),
         (studies.answer_rows, "| scores of | questions |"),
         (studies.size_rows, "| model |"),
         (studies.correction_rows, "| text of | words or points |"),
@@ -49,6 +52,7 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         "retrievers",
         "remedies",
         "forms",
+        "parts",
         "answers",
         "sizes",
         "corrections",
@@ -80,6 +84,7 @@ def test_the_sentences_have_the_kept_numbers():
     predicted, spared = studies.PageLosses.read(scores).correlations(), retrievers(joined)
     repairs, losses = repaired(remedies), reached(answers)
     more, overlap = (tuple(-100 * repairs[name][place] for place in (0, 2, 1)) for name in ("four", "overlap"))
+    index_and_reading = studies.Scores.read(studies.KEPT / PARTS)
     alone, page = Corrections.read("MinerU", of="passage"), Corrections.read("MinerU")
     misread = page.change("words_misread")
     ratio, better = written(ends(losses["ratio"])), written(predicted["words lost less edit distance"])
@@ -93,6 +98,7 @@ def test_the_sentences_have_the_kept_numbers():
         studies.points(loss),
         "{:.1f} points [{:.1f}, {:.1f}] less".format(*more),
         written(overlap, 1),
+        studies.points(only_with_both(index_and_reading, "bm25")),
         studies.points(losses["retrieval"]),
         written(ends(losses["answers"], 100), 1),
         ratio,
