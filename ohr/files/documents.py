@@ -9,6 +9,7 @@ from ohr.errors import DataError
 from ohr.files import ohrbench_json
 
 TEXT_SUFFIXES = (".txt", ".md", ".mmd", ".markdown")
+"""Endings of files of text or Markdown."""
 SUFFIXES = (".json", *TEXT_SUFFIXES)
 """Endings of files with the text of a document."""
 
