@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from studies.answer_sizes import SIZES, answered, spec
+from studies.answer_sizes import TABLE as OF_SIZES
 from studies.answers import RETRIEVER, over
 from studies.kept_scores import Scores, first_less, line, points, shares
 from studies.real_data import KEPT, given, keep, study
@@ -27,19 +28,16 @@ def noisy_spec() -> str:
 
 
 def noise_rows(folder: Path = KEPT) -> Iterator[str]:
-    """Yield a line for each noise: what retrieval and answers lose, each with its score on the truth, and the ratio."""
-    scores = Scores.read(folder / TABLE)
-    for noise in NOISES:
-        both = [[(condition, name) for condition in ("gt", noise)] for name in (RETRIEVER, SIZES[0])]
-        cells = (
-            cell
-            for pair in both
-            for cell in (
-                f"{100 * float(np.mean(scores.values[pair[0]])):.1f}",
-                points(scores.estimate(pair, first_less)),
-            )
+    """Yield a line for each noise, and for the engine: what retrieval and answers lose, with scores on the truth."""
+    scores, with_engine = Scores.read(folder / TABLE), Scores.read(KEPT / OF_SIZES)
+    for condition, of in (*((noise, scores) for noise in NOISES), ("MinerU", with_engine)):
+        retrieval, answers = ([(name, by) for name in ("gt", condition)] for by in (RETRIEVER, SIZES[0]))
+        losses = (
+            text
+            for pair in (retrieval, answers)
+            for text in (f"{100 * float(np.mean(of.values[pair[0]])):.1f}", points(of.estimate(pair, first_less)))
         )
-        yield line(f"`{noise}`", *cells, shares(scores.estimate([*both[0], *both[1]], over, zero=False)))
+        yield line(f"`{condition}`", *losses, shares(of.estimate([*retrieval, *answers], over, zero=False)))
 
 
 def main() -> None:

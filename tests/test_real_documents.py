@@ -43,6 +43,7 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         (studies.part_rows, "| BM25 | noisy index alone |"),
         (studies.answer_rows, "| scores of | questions |"),
         (studies.size_rows, "| model |"),
+        (studies.noise_rows, "| noise | retrieval on the truth |"),
         (studies.correction_rows, "| text of | words or points |"),
     ],
     ids=[
@@ -55,6 +56,7 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         "parts",
         "answers",
         "sizes",
+        "noises",
         "corrections",
     ],
 )
