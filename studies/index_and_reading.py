@@ -29,14 +29,20 @@ PARTS = {
 
 
 def part_rows(folder: Path = KEPT) -> Iterator[str]:
-    """Yield a line for each retriever: what each part costs or brings back; the last column holds for all together."""
+    """Yield a line for each retriever, and for BM25 in each domain: what each part costs or brings back.
+
+    The last column holds for all retrievers together, or for all domains.
+    """
     scores = Scores.read(folder / TABLE)
     names = list(dict.fromkeys(retriever for _, retriever in scores.values))
-    for retriever in names:
+    domains = sorted(set(scores.domains))
+    groups = [(name, "all", None, len(names)) for name in names]
+    groups += [(names[0], domain, scores.domains == domain, len(domains)) for domain in domains]
+    for retriever, domain, chosen, together in groups:
         cells = [[(condition, retriever) for condition in conditions] for conditions in PARTS.values()]
-        *each, difference = cells
-        together = scores.estimate(difference, first_less, len(names))
-        yield line(retriever, *(points(scores.estimate(pair, first_less)) for pair in each), points(together))
+        estimates = [scores.estimate(pair, first_less, 1, chosen) for pair in cells[:-1]]
+        estimates.append(scores.estimate(cells[-1], first_less, together, chosen))
+        yield line(retriever, domain, *map(points, estimates))
 
 
 def only_with_both(scores: Scores, retriever: str) -> Estimate:

@@ -40,7 +40,7 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         (studies.retriever_rows, "| evidence | retriever |"),
         (studies.remedy_rows, "| chunks read x"),
         (further_rows, "| form of BM25 |"),
-        (studies.part_rows, "| BM25 | noisy index alone |"),
+        (studies.part_rows, "| BM25 | questions of |"),
         (studies.answer_rows, "| scores of | questions |"),
         (studies.size_rows, "| model |"),
         (studies.noise_rows, "| noise | retrieval on the truth |"),
