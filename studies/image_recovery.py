@@ -121,10 +121,12 @@ def measure(work: Path, part: str, kinds: Sequence[str], pages: int) -> None:
     for place, (pdf, number) in enumerate(product(sorted(PDFS.rglob("*.pdf"))[SETS[part]], range(pages))):
         name = pdf.stem + ("", " first", " second", " third")[number]
         path, image = work / f"{part} {name}.json", work / f"{name}.png"
+        if path.exists():
+            continue
         document = page_images(pdf, DPI)
         middle = len(document) // 2
         others = [at for at in range(len(document)) if at != middle]
-        if path.exists() or number >= len(document):
+        if number >= len(document):
             continue
         write_image(image, document.image([middle, *others][number]))
         twin = Twin(name, image, image)
@@ -204,18 +206,19 @@ def best(pages: int, severity: float) -> tuple[float, float]:
 def main() -> None:
     """Measure, fit, and print both tables, or the first one of a kind."""
     parser = argparse.ArgumentParser(description="Kinds and severities of noisy images that are found again.")
-    parser.add_argument("work", type=Path, help="a folder for features, one for each kind that is measured alone")
+    parser.add_argument("work", type=Path, help="a folder for features")
     parser.add_argument("--kind", choices=image_kinds(), help="this kind alone, on all held-out pages")
     chosen = parser.parse_args()
-    chosen.work.mkdir(parents=True, exist_ok=True)
+    work = chosen.work / (chosen.kind or "")
+    work.mkdir(parents=True, exist_ok=True)
     if chosen.kind:
-        measure(chosen.work, "held out", [chosen.kind], MOST_PAGES)
-        for row in own(Measured(chosen.work, "held out", [chosen.kind])):
+        measure(work, "held out", [chosen.kind], MOST_PAGES)
+        for row in own(Measured(work, "held out", [chosen.kind])):
             print(*row, sep=" | ")
         return
     for part in SETS:
-        measure(chosen.work, part, image_kinds(), PAGES[part])
-        measured = Measured(chosen.work, part, image_kinds())
+        measure(work, part, image_kinds(), PAGES[part])
+        measured = Measured(work, part, image_kinds())
         for row in (*own(measured), *foreign(measured)):
             print(part, "|", " | ".join(row))
     for severity in SEVERITIES:

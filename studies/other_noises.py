@@ -6,6 +6,7 @@ The questions are those of `studies.answer_sizes`. Kept are numbers and ids.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +29,9 @@ def noisy_spec() -> str:
 
 
 def noise_rows(folder: Path = KEPT) -> Iterator[str]:
-    """Yield a line for each noise, and for the engine: what retrieval and answers lose, with scores on the truth."""
-    scores, with_engine = Scores.read(folder / TABLE), Scores.read(KEPT / OF_SIZES)
+    """Yield a line for each noise, and the engine: losses of retrieval and answers, and how much less than with it."""
+    scores, with_engine, engine = Scores.read(folder / TABLE), Scores.read(KEPT / OF_SIZES), ("MinerU", SIZES[0])
+    joined = replace(scores, values={**scores.values, engine: with_engine.values[engine]})
     for condition, of in (*((noise, scores) for noise in NOISES), ("MinerU", with_engine)):
         retrieval, answers = ([(name, by) for name in ("gt", condition)] for by in (RETRIEVER, SIZES[0]))
         losses = (
@@ -37,7 +39,10 @@ def noise_rows(folder: Path = KEPT) -> Iterator[str]:
             for pair in (retrieval, answers)
             for text in (f"{100 * float(np.mean(of.values[pair[0]])):.1f}", points(of.estimate(pair, first_less)))
         )
-        yield line(f"`{condition}`", *losses, shares(of.estimate([*retrieval, *answers], over, zero=False)))
+        ratio = shares(of.estimate([*retrieval, *answers], over, zero=False))
+        cells = [(condition, SIZES[0]), engine]
+        less = points(joined.estimate(cells, first_less)) if condition in NOISES else ""
+        yield line(f"`{condition}`", *losses, ratio, less)
 
 
 def main() -> None:
