@@ -8,7 +8,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -163,6 +163,6 @@ def sandbox(scene) -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="module")
 def unprotected(scene) -> Iterator[Sandbox]:
-    """A sandbox without any wall."""
-    with Sandbox(QUICK, workers=1, unsafe=UNSAFE, without=WITHOUT_ALL) as made:
+    """A sandbox without any wall, and with the time that its programs need on a busy machine."""
+    with Sandbox(replace(QUICK, seconds=20), workers=1, unsafe=UNSAFE, without=WITHOUT_ALL) as made:
         yield made
