@@ -86,15 +86,20 @@ class Passage:
         return self.question.document, self.question.pages[0]
 
 
-def drawn(sides: Mapping[str, Texts]) -> list[Question]:
-    """Return a question about each document, drawn among those about a single page with text on both sides."""
+def eligible(sides: Mapping[str, Texts]) -> dict[str, list[Question]]:
+    """Return the questions of each document that are about a single page with text on both sides."""
     fields = {"kind": "ohrbench", "root": os.environ["OHRBENCH_DATA"], "domains": list(DOMAINS)}
     about: dict[str, list[Question]] = {}
     for question in make_benchmark(fields, "corrections").questions():
         place = question.document, question.pages[0] if len(question.pages) == 1 else -1
         if all(texts.get(place, "").strip() for texts in sides.values()):
             about.setdefault(question.document, []).append(question)
-    return [random.Random(document).choice(asked) for document, asked in sorted(about.items())]
+    return dict(sorted(about.items()))
+
+
+def drawn(sides: Mapping[str, Texts]) -> list[Question]:
+    """Return a question about each document, drawn among those that are eligible."""
+    return [random.Random(document).choice(asked) for document, asked in eligible(sides).items()]
 
 
 def passage(question: Question, texts: Texts) -> Passage:
@@ -105,12 +110,12 @@ def passage(question: Question, texts: Texts) -> Passage:
     return Passage(question, best.start, best.end)
 
 
-def correct(side: str, chosen: Sequence[Passage], texts: Texts, work: Path) -> dict[Place, dict[str, Any]]:
+def correct(part: str, chosen: Sequence[Passage], texts: Texts, work: Path) -> dict[Place, dict[str, Any]]:
     """Let the model correct passages, each as a page of its own; return its text and record of each page."""
     cut = {each.place: texts[each.place][each.start : each.end] for each in chosen}
     root = write_base(work / "passages", "MinerU", cut)
     base = CORRECTED.format(root=root, model=model_file())
-    of = run_spec(HEAD.format(name=f"corrections-{side}") + base, work)
+    of = run_spec(HEAD.format(name=f"corrections-{part}") + base, work)
     records = {(row["document"], row["page"]): row for row in of.rows("treatments", condition="corrected")}
     for row in of.rows("texts", ["document", "page", "text"], condition="corrected"):
         if record := records.get((row["document"], row["page"])):
@@ -125,14 +130,20 @@ def counts(text: str, truth: str, when: str) -> dict[str, int]:
     return {f"{name} {when}": every[name] for name in COUNTED}
 
 
-def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
-    """Correct, and return a row for each passage, and the scores of their questions on all four knowledge bases."""
-    sides = {side: read(side) for side in EVERY}
-    questions, rows, bases = drawn(sides), [], BASE.format(name="MinerU", root="${OHRBENCH_DATA}/retrieval_base/MinerU")
-    for side, every in EVERY.items():
+def measure(
+    work: Path, name: str, sides: Mapping[str, Texts], parts: Mapping[str, tuple[str, Sequence[Question]]]
+) -> tuple[pyarrow.Table, pyarrow.Table]:
+    """Correct, and return a row for each passage, and the scores of their questions on all knowledge bases.
+
+    Args:
+        name: of the run that scores.
+        parts: the side whose passages are corrected, and their questions, by the condition of the rows.
+    """
+    rows, bases = [], BASE.format(name="MinerU", root="${OHRBENCH_DATA}/retrieval_base/MinerU")
+    for condition, (side, questions) in parts.items():
         texts, pages = sides[side], {}
-        chosen = [passage(question, texts) for question in questions[::every]]
-        records = correct(side, chosen, texts, work)
+        chosen = [passage(question, texts) for question in questions]
+        records = correct(condition, chosen, texts, work)
         for each in chosen:
             record, text = records[each.place], texts[each.place]
             passage_read = text[each.start : each.end]
@@ -142,7 +153,7 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
             row: dict[str, Any] = {
                 "question_id": each.question.id,
                 "document": each.question.document,
-                "condition": side,
+                "condition": condition,
             }
             row |= {name: record[name] for name in ("outcome", "tokens_in", "tokens_out", "seconds")}
             truth, whole = sides["gt"][each.place], pages[each.place]
@@ -150,10 +161,10 @@ def measure(work: Path) -> tuple[list[dict[str, Any]], pyarrow.Table]:
             for of, (before, after) in read_as.items():
                 rows.append(row | {"of": of} | counts(before, truth, "before") | counts(after, truth, "after"))
         folder = write_base(work / "corrected", "MinerU", {**texts, **pages})
-        bases += BASE.format(name=f"{side} corrected", root=folder)
-    scores = scores_of(run_spec(HEAD.format(name="corrections") + bases, work))
-    asked = pyarrow.array([question.id for question in questions[:: min(EVERY.values())]])
-    return rows, scores.filter(compute.is_in(scores["question_id"].cast("string"), asked))
+        bases += BASE.format(name=f"{condition} corrected", root=folder)
+    scores = scores_of(run_spec(HEAD.format(name=name) + bases, work))
+    asked = pyarrow.array([question.id for _, questions in parts.values() for question in questions])
+    return pyarrow.Table.from_pylist(rows), scores.filter(compute.is_in(scores["question_id"].cast("string"), asked))
 
 
 @dataclass(frozen=True)
@@ -218,8 +229,11 @@ def correction_rows(folder: Path = KEPT) -> Iterator[str]:
 def main() -> None:
     """Measure, and keep the numbers."""
     work, out = given("Study f: measures what a model's correction regains, and what it invents.")
-    rows, scores = measure(work)
-    keep(pyarrow.Table.from_pylist(rows), out, "corrections.parquet")
+    sides = {side: read(side) for side in EVERY}
+    questions = drawn(sides)
+    parts = {side: (side, questions[::every]) for side, every in EVERY.items()}
+    rows, scores = measure(work, "corrections", sides, parts)
+    keep(rows, out, "corrections.parquet")
     keep(scores, out, "correction_scores.parquet")
 
 

@@ -51,7 +51,7 @@ def only_with_both(scores: Scores, retriever: str) -> Estimate:
     return scores.estimate(cells, lambda means: means[0] - means[1] - means[2] + means[3])
 
 
-def _both(of: Run) -> pyarrow.Table:
+def scores_of_parts(of: Run) -> pyarrow.Table:
     """Return the scores of the run, and those with swapped texts, whose condition says what is noisy."""
     columns = [name for name in SCORES if name != "condition"]
     swapped = of.table("swap_scores", [*columns, "noisy", "stage", "metric"], stage="retrieval", metric="lcs")
@@ -63,7 +63,7 @@ def _both(of: Run) -> pyarrow.Table:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures what noise costs in the index and in reading.")
-    keep(_both(run_spec(f"{SPEC}decompose: true\n", work)), out, TABLE)
+    keep(scores_of_parts(run_spec(f"{SPEC}decompose: true\n", work)), out, TABLE)
 
 
 if __name__ == "__main__":

