@@ -28,9 +28,9 @@ def further(sides: Mapping[str, Texts]) -> list[Question]:
         random.Random(document).shuffle(questions)
         of_page = {question.pages[0]: question for question in reversed(questions)}
         pages = [page for page in of_page if (document, page) not in asked]
-        for wave, page in enumerate(pages):
-            waves.extend([] for _ in range(wave + 1 - len(waves)))
-            waves[wave].append(of_page[page])
+        for number, page in enumerate(pages):
+            waves.extend([] for _ in range(number + 1 - len(waves)))
+            waves[number].append(of_page[page])
     for wave in waves:
         random.Random(0).shuffle(wave)
     return [*others, *(question for wave in waves for question in wave)][: NUMBER - len(firsts[::every])]

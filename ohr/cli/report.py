@@ -23,8 +23,11 @@ def report(
         bool, typer.Option("--trust-plugins", help="Run the runs' plugin files, which page images may need.")
     ] = False,
     pages: Annotated[
+        bool, typer.Option("--pages", help="Measure pages: edit distances, faulty blocks, confused words and more.")
+    ] = False,
+    no_texts: Annotated[
         bool,
-        typer.Option("--pages", help="Measure pages: edit distances, faulty blocks, confused words and more."),
+        typer.Option("--no-texts", help="Leave out questions, answers, pages and images: numbers and names alone."),
     ] = False,
     force: Force = False,
     runs: RunsFolder = RUNS,
@@ -41,7 +44,14 @@ def report(
     opened = [open_run(run, runs) for run in chosen]
     page, workers = out or opened[0].folder / REPORT, os.cpu_count() or 1
     written = write_report(
-        opened, page, images=images, trust_plugins=trust_plugins, pages=pages, workers=workers, force=force
+        opened,
+        page,
+        images=images,
+        trust_plugins=trust_plugins,
+        pages=pages,
+        texts=not no_texts,
+        workers=workers,
+        force=force,
     )
     for path in written:
         say(str(path))

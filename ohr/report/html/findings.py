@@ -128,12 +128,13 @@ class Findings:
         return self.run.name
 
 
-def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False) -> Findings:
+def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False, texts: bool = True) -> Findings:
     """Read what the page shows of a finished run.
 
     Args:
         trust_plugins: run the plugin files of its spec.
         pages: measure what its pages look like, if the run has not done it.
+        texts: show words of its pages.
 
     Raises:
         DataError: the run is not finished, or a table is missing or damaged.
@@ -143,9 +144,11 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False)
     points = headline_rows(run)
     sections: dict[str, Sequence[View]] = {name: made(run) for name, made in SECTIONS.items()}
     sections |= {"leaderboard": leaderboard(boards), "errors": analyses(run, pages=pages)}
-    sections["words"] = confused(run) if pages else []
+    sections["words"] = confused(run) if pages and texts else []
     if not pages:
         note = {**note, "words": _NOT_MEASURED}
+    if not texts:
+        note = {**note, "questions": _WITHOUT_TEXTS}
     shown = [row for row in points if row["metric"] == run.headlines[row["stage"]]] or _page_points(run)
     return Findings(run, _facts(run, shown), summarize(run), sentences(run), chart_data(run, shown), sections, note)
 
@@ -160,6 +163,8 @@ _NOT_MEASURED = (
     "Not measured in this run, nor are edit distances, faulty blocks, what is invented, and retrieval without markup: "
     "`ohr report RUN --pages` does it now, `measure: [dose, pages]` in the spec with each run."
 )
+
+_WITHOUT_TEXTS = "This report leaves out the texts of questions, answers and pages."
 
 # --- words and numbers ------------------------------------------------------------------------------------
 

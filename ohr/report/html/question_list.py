@@ -65,15 +65,20 @@ class Choice:
 class QuestionList:
     """The questions of a run and their scores.
 
+    Args:
+        texts: hold what they ask; else their texts are empty.
+
     Raises:
         DataError: a table is missing or damaged.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, *, texts: bool = True) -> None:
         self.run = run
         table = plain(run.table("questions", _COLUMNS))
         columns = [[value or "" for value in table[name].to_pylist()] for name in _COLUMNS]
         self.ids, self.texts, self.documents, self.domains, self.sources = columns
+        if not texts:
+            self.texts = [""] * len(self.ids)
         self._scores = ScoreTable.of(run)
         self._headline = run.headlines
         self.scores = lru_cache(maxsize=_KEPT // (9 * max(len(self.ids), 1)) + 2)(self._read)

@@ -4,6 +4,7 @@ import base64
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ohr.errors import DataError
 from ohr.noise_files.workers import each
 from ohr.noise_files.workers import workers as processes
 from ohr.report.html.details import Details, Gathered, assembled
-from ohr.report.html.findings import read_findings
+from ohr.report.html.findings import Findings, read_findings
 from ohr.report.html.images import PageImages
 from ohr.report.html.question_list import Choice, QuestionList, shown
 from ohr.report.html.report_page import packed, render
@@ -90,6 +91,7 @@ def write_report(
     details: int | None = None,
     trust_plugins: bool = False,
     pages: bool = False,
+    texts: bool = True,
     workers: int = 1,
     force: bool = False,
 ) -> list[Path]:
@@ -101,6 +103,7 @@ def write_report(
         details: questions of each run that can be opened, those that lost most; by default all.
         trust_plugins: run the plugin files of the runs' specs, to make page images.
         pages: measure what the pages of the runs look like, where a run has not done it.
+        texts: show questions, answers and pages; without, the page has numbers and names alone, and no images.
         workers: processes for the details of large runs.
         force: keep a file or folder that is there, and that ohr did not write, as `<name>.bak-<time>`.
 
@@ -113,33 +116,45 @@ def write_report(
     """
     beside = path.with_name(f"{path.stem}-data")
     own = _ready(runs, path, beside, force)
+    if not texts:
+        images = details = 0
     new = unfinished(path.parent, "-data")
     parts = Parts(new)
     count = workers if sum(run.manifest["questions"] for run in runs) > _MANY else 1
     try:
         with processes(count) as executor:
-            submitted = [executor.submit(read_findings, run, trust_plugins=trust_plugins, pages=pages) for run in runs]
+            reading = partial(read_findings, trust_plugins=trust_plugins, pages=pages, texts=texts)
+            submitted = [executor.submit(reading, run) for run in runs]
             for number, run in enumerate(runs):
-                listed = QuestionList(run)
+                listed = QuestionList(run, texts=texts)
                 _add(parts, str(number), listed, images // len(runs), trust_plugins)
                 _add_details(parts, str(number), listed, details, executor, count)
             findings = [future.result() for future in submitted]
         for number, shown_run in enumerate(findings):
             parts.embed(f"{number}/charts", shown_run.charts)
         parts.close()
-        title = f"{findings[0].name}: report" if len(runs) == 1 else f"{len(runs)} runs: report"
-        pieces = render(findings, parts.embedded, title=title, parts=beside.name if parts.beside else "")
-        if parts.beside:
-            record_folder(new)
+        pieces = render(findings, parts.embedded, title=_title(findings), parts=beside.name if parts.beside else "")
         with written(path, "--out", force=force, own=own) as file, file.open("wb") as page:
             page.writelines(piece.encode("utf-8", "replace") for piece in pieces)
-        set_aside(beside)
-        shutil.rmtree(beside, ignore_errors=True)
-        return [path, *([new.rename(beside)] if new.exists() else [])]
+        return [path, *_moved(new, beside)]
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
+
+
+def _moved(new: Path, beside: Path) -> list[Path]:
+    """Put the folder of data, where there is one, in the place of an earlier one."""
+    set_aside(beside)
+    shutil.rmtree(beside, ignore_errors=True)
+    if not new.exists():
+        return []
+    record_folder(new)
+    return [new.rename(beside)]
+
+
+def _title(findings: Sequence[Findings]) -> str:
+    return f"{findings[0].name}: report" if len(findings) == 1 else f"{len(findings)} runs: report"
 
 
 def _ready(runs: Sequence[Run], path: Path, beside: Path, force: bool) -> bool:

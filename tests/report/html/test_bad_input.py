@@ -17,6 +17,8 @@ from ohr.report.html.report_file import embedded_images, write_report
 from ohr.results.run import Run
 from speed.made_up_run import Asked, Condition, MadeUp
 
+from .unpacked import unpacked
+
 CLEAN = Condition("clean", "clean", "none", None, str)
 MISREAD = Condition("scan", "scan", "semantic", None, lambda text: text.replace("e", "c"))
 TEXTS = {(f"law/lease {number}", 0): f"The lease {number} ended in 19{number}5." for number in range(6)}
@@ -170,6 +172,29 @@ def test_images_that_cannot_be_made_have_a_reason(tmp_path):
 
 def test_a_report_without_its_benchmark_still_has_every_question(tmp_path, page):
     assert "No published rows" in page(replace(RUN, benchmark={"kind": "of_nobody"}))
+
+
+def runs_of_words(text, size=6):
+    words = text.split()
+    return {" ".join(words[start : start + size]) for start in range(len(words) - size + 1)}
+
+
+def test_a_report_without_texts_has_numbers_and_names_alone(tmp_path, plain):
+    run = Run(plain)
+    secret = {words for row in run.rows("texts", ["text"]) for words in runs_of_words(row["text"] or "")}
+    for row in run.rows("questions", ["text", "answers", "evidence"]):
+        secret |= {words for text in (row["text"], *row["answers"], *row["evidence"]) for words in runs_of_words(text)}
+    shown = {}
+    for texts in (True, False):
+        (path,) = write_report([run], tmp_path / f"{texts}.html", pages=True, texts=texts)
+        shown[texts] = " ".join(unpacked(path.read_text(encoding="utf-8")).split())
+    assert len(secret) > 500
+    assert sum(words in shown[True] for words in secret) > 100
+    assert [words for words in secret if words in shown[False]] == []
+    assert "data:image/" not in shown[False] and "Most confused words" not in shown[False]
+    assert "This report leaves out the texts of questions, answers and pages." in shown[False]
+    names = run.table("questions", ["question_id"])["question_id"].to_pylist()
+    assert names and all(name in shown[False] for name in names)
 
 
 def test_a_moved_run_has_the_same_report(tmp_path):

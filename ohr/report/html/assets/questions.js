@@ -99,7 +99,7 @@ ohr.questions.Held = class extends ohr.questions.List {
   async details(place) {
     const index = await ohr.part(`${this.run}/index`);
     const held = index.part[place];
-    if (held === null || held === undefined) throw new Error("This report has the details of the questions that lost most. `ohr report` writes those of all, `ohr view` shows any.");
+    if (held === null || held === undefined) throw new Error("This report leaves out the details of this question. `ohr report` writes those of all, `ohr view` shows any.");
     const part = await ohr.part(`${this.run}/details/${held}`);
     return { ...part.questions[index.id[place]], shared: part };
   }
