@@ -59,11 +59,16 @@ def answered(spec: str, work: Path) -> pyarrow.Table:
         return scores_of(run_spec(spec, work))
 
 
+def model_at_hand() -> None:
+    """End where the model of 0.5 billion parameters is not in this folder."""
+    if not Path(FILE).is_file():
+        sys.exit(f"{FILE} is not in this folder: it is Qwen's own file, as that of {SPEC.name}")
+
+
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures answers by the size of the model.")
-    if not Path(FILE).is_file():
-        sys.exit(f"{FILE} is not in this folder: it is Qwen's own file, as that of {SPEC.name}")
+    model_at_hand()
     keep(answered(spec(), work), out, TABLE)
 
 

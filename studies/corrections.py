@@ -45,6 +45,7 @@ from studies.runs import run_spec
 
 SIZE = 128
 """Tokens of a passage, as in study g."""
+TABLE, SCORES_TABLE = "corrections.parquet", "correction_scores.parquet"
 EVERY = {"MinerU": 2, "gt": 6}
 """One of so many documents has its passage corrected: an hour on two cores."""
 OF = ("page", "passage")
@@ -181,21 +182,32 @@ class Corrections:
     records: Sequence[Mapping[str, Any]]
 
     @classmethod
-    def read(cls, side: str, folder: Path = KEPT, of: str = "page") -> "Corrections":
-        """Read kept counts."""
-        every = parquet.read_table(folder / "corrections.parquet").to_pylist()
-        rows = [row for row in every if (row["condition"], row["of"]) == (side, of)]
+    def of(cls, rows: Sequence[Mapping[str, Any]]) -> "Corrections":
+        """Take the counts of rows."""
         before, after = (
             {name: np.array([float(row[f"{name} {when}"]) for row in rows]) for name in COUNTED}
             for when in ("before", "after")
         )
         return cls(np.array([row["document"] for row in rows]), before, after, rows)
 
+    @classmethod
+    def read(cls, side: str, folder: Path = KEPT, of: str = "page", table: str = TABLE) -> "Corrections":
+        """Read kept counts."""
+        rows = parquet.read_table(folder / table).to_pylist()
+        return cls.of([row for row in rows if (row["condition"], row["of"]) == (side, of)])
+
     def change(self, name: str, less: str = "", among: int = 1) -> Estimate:
         """Estimate by how much a count rises for each passage, or by how much more than another one."""
         rises = [self.after[each] - self.before[each] for each in (name, less or name)]
         clusters = Clusters.of(self.documents, np.array([document.split("/")[0] for document in self.documents]))
         return against_zero(np.array(rises), clusters, first_less if less else _first, 1 - (1 - LEVEL) / among)
+
+    def rows(self, side: str, of: str, together: Mapping[str, int]) -> Iterator[str]:
+        """Yield a line for each count: of how many its interval holds together, is in `together`."""
+        for name in COUNTED:
+            means = (f"{values[name].mean():.1f}" for values in (self.before, self.after))
+            rise = self.change(name, among=together.get(name, 1))
+            yield line(side, f"{name.replace('_', ' ')}, {of}", len(self.records), *means, shares(rise))
 
 
 def _first(means: Floats) -> Any:
@@ -210,20 +222,22 @@ def corrected(folder: Path = KEPT) -> dict[str, Estimate]:
 
 def correction_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each count of a page, and for the retrieval of the questions, of both sides."""
-    scores = Scores.read(folder / "correction_scores.parquet")
+    scores = Scores.read(folder / SCORES_TABLE)
     for side in EVERY:
         for of in OF:
             counted = Corrections.read(side, folder, of)
-            number = len(counted.records)
-            for name in COUNTED:
-                rise = counted.change(name, among=2 if (side, of, name) == ("MinerU", "page", "words_kept") else 1)
-                means = (f"{values[name].mean():.1f}" for values in (counted.before, counted.after))
-                yield line(side, f"{name.replace('_', ' ')}, {of}", number, *means, shares(rise))
+            together = {"words_kept": 2} if (side, of) == ("MinerU", "page") else {}
+            yield from counted.rows(side, of, together)
         asked = np.isin(scores.ids, [record["question_id"] for record in counted.records])
-        cells = [(condition, "bm25") for condition in (f"{side} corrected", side)]
-        after, before = (f"{100 * scores.values[cell][asked].mean():.1f}" for cell in cells)
-        gain = scores.estimate(cells, first_less, chosen=asked)
-        yield line(side, "retrieval, points", number, before, after, points(gain))
+        yield retrieval_row(side, scores, [f"{side} corrected", side], asked)
+
+
+def retrieval_row(side: str, scores: Scores, conditions: Sequence[str], asked: Any, among: int = 1) -> str:
+    """Write a line for the retrieval of the questions asked, with corrected passages and without."""
+    cells = [(condition, "bm25") for condition in conditions]
+    after, before = (f"{100 * scores.values[cell][asked].mean():.1f}" for cell in cells)
+    gain = scores.estimate(cells, first_less, among, asked)
+    return line(side, "retrieval, points", int(np.sum(asked)), before, after, points(gain))
 
 
 def main() -> None:
@@ -233,8 +247,8 @@ def main() -> None:
     questions = drawn(sides)
     parts = {side: (side, questions[::every]) for side, every in EVERY.items()}
     rows, scores = measure(work, "corrections", sides, parts)
-    keep(rows, out, "corrections.parquet")
-    keep(scores, out, "correction_scores.parquet")
+    keep(rows, out, TABLE)
+    keep(scores, out, SCORES_TABLE)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,16 @@ As `studies.corrections`, with the same model; the passages are of other pages. 
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
 
 from ohr.contracts import Question
-from studies.corrections import EVERY, drawn, eligible, measure
-from studies.real_data import Texts, given, keep, read, study
+from ohr.statistics.estimate import Estimate
+from studies.corrections import EVERY, OF, Corrections, drawn, eligible, measure, retrieval_row
+from studies.kept_scores import Scores, first_less
+from studies.real_data import KEPT, Texts, given, keep, read, study
 
 NUMBER = 300
 """Passages of both rounds."""
@@ -34,6 +39,35 @@ def further(sides: Mapping[str, Texts]) -> list[Question]:
     for wave in waves:
         random.Random(0).shuffle(wave)
     return [*others, *(question for wave in waves for question in wave)][: NUMBER - len(firsts[::every])]
+
+
+def of_both(folder: Path = KEPT, of: str = "page") -> Corrections:
+    """Return the counts of the passages of MinerU's text of both rounds."""
+    parts = Corrections.read("MinerU", folder, of), Corrections.read(PART, folder, of, TABLE)
+    return Corrections.of([*parts[0].records, *parts[1].records])
+
+
+def decided(folder: Path = KEPT) -> dict[str, Estimate]:
+    """Return what the hypotheses of this round ask, by their number in the plan."""
+    passages, pages = Corrections.read(PART, folder, "passage", TABLE), of_both(folder)
+    scores = Scores.read(folder / SCORES_TABLE)
+    return {
+        "3": passages.change("words_kept", among=3),
+        "4": passages.change("invented", "words_kept", among=3),
+        "5": scores.estimate([(f"{PART} corrected", "bm25"), ("MinerU", "bm25")], first_less, 3),
+        "1 again": pages.change("words_kept", among=4),
+        "2 again": pages.change("invented", "words_kept", among=4),
+    }
+
+
+def further_correction_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield a line for each count of the further passages and of those of both rounds, and for retrieval."""
+    scores = Scores.read(folder / SCORES_TABLE)
+    for of, among in zip(OF, (1, 3), strict=True):
+        yield from Corrections.read(PART, folder, of, TABLE).rows(PART, of, {"words_kept": among})
+    yield retrieval_row(PART, scores, [f"{PART} corrected", "MinerU"], np.ones(len(scores.ids), bool), 3)
+    for of, among in zip(OF, (4, 1), strict=True):
+        yield from of_both(folder, of).rows("both rounds", of, {"words_kept": among})
 
 
 def main() -> None:

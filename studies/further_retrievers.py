@@ -31,9 +31,9 @@ evaluate: [retrieval]
 TABLE = "further_retrievers.parquet"
 
 
-def further_rows(folder: Path = KEPT) -> Iterator[str]:
+def further_rows(folder: Path = KEPT, table: str = TABLE) -> Iterator[str]:
     """Yield a line for each retriever: its score on the truth, its loss, and how much less it loses than BM25."""
-    for name, row in retrievers(Scores.read(folder / TABLE)).items():
+    for name, row in retrievers(Scores.read(folder / table)).items():
         spared = points(row["spared"]) if row["spared"] else ""
         yield line(name, f"{100 * row['score']:.1f}", points(row["loss"]), spared)
 

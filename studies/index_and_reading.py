@@ -28,16 +28,18 @@ PARTS = {
 """The second is taken from the first; the last is the difference of both gains."""
 
 
-def part_rows(folder: Path = KEPT) -> Iterator[str]:
-    """Yield a line for each retriever, and for BM25 in each domain: what each part costs or brings back.
+def part_rows(folder: Path = KEPT, table: str = TABLE, by_domain: int = 1) -> Iterator[str]:
+    """Yield a line for each retriever, and for the first ones in each domain: what each part costs or brings back.
 
     The last column holds for all retrievers together, or for all domains.
     """
-    scores = Scores.read(folder / TABLE)
+    scores = Scores.read(folder / table)
     names = list(dict.fromkeys(retriever for _, retriever in scores.values))
     domains = sorted(set(scores.domains))
     groups = [(name, "all", None, len(names)) for name in names]
-    groups += [(names[0], domain, scores.domains == domain, len(domains)) for domain in domains]
+    groups += [
+        (name, domain, scores.domains == domain, len(domains)) for name in names[:by_domain] for domain in domains
+    ]
     for retriever, domain, chosen, together in groups:
         cells = [[(condition, retriever) for condition in conditions] for conditions in PARTS.values()]
         estimates = [scores.estimate(pair, first_less, 1, chosen) for pair in cells[:-1]]

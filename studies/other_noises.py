@@ -28,21 +28,22 @@ def noisy_spec() -> str:
     return "\n".join(lines).replace("  - name: MinerU", BASES).replace("answer-sizes", "other-noises") + "\n"
 
 
+def losses(of: Scores, condition: str, model: str) -> Iterator[str]:
+    """Yield the score on the truth and the loss of retrieval, those of answers, and the second loss over the first."""
+    pairs = [[(name, by) for name in ("gt", condition)] for by in (RETRIEVER, model)]
+    for pair in pairs:
+        yield f"{100 * float(np.mean(of.values[pair[0]])):.1f}"
+        yield points(of.estimate(pair, first_less))
+    yield shares(of.estimate([*pairs[0], *pairs[1]], over, zero=False))
+
+
 def noise_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each noise, and the engine: losses of retrieval and answers, and how much less than with it."""
     scores, with_engine, engine = Scores.read(folder / TABLE), Scores.read(KEPT / OF_SIZES), ("MinerU", SIZES[0])
     joined = replace(scores, values={**scores.values, engine: with_engine.values[engine]})
     for condition, of in (*((noise, scores) for noise in NOISES), ("MinerU", with_engine)):
-        retrieval, answers = ([(name, by) for name in ("gt", condition)] for by in (RETRIEVER, SIZES[0]))
-        losses = (
-            text
-            for pair in (retrieval, answers)
-            for text in (f"{100 * float(np.mean(of.values[pair[0]])):.1f}", points(of.estimate(pair, first_less)))
-        )
-        ratio = shares(of.estimate([*retrieval, *answers], over, zero=False))
-        cells = [(condition, SIZES[0]), engine]
-        less = points(joined.estimate(cells, first_less)) if condition in NOISES else ""
-        yield line(f"`{condition}`", *losses, ratio, less)
+        less = points(joined.estimate([(condition, SIZES[0]), engine], first_less)) if condition in NOISES else ""
+        yield line(f"`{condition}`", *losses(of, condition, SIZES[0]), less)
 
 
 def main() -> None:
