@@ -6,9 +6,10 @@ MEASURED is a folder that `studies.real_pages --out` has written: its numbers ar
 """
 
 import argparse
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,6 @@ from studies.remedies import remedy_rows
 SELECTIVE = "selective.parquet"
 SIGNALS = ("most words lost", "few words", "rare words")
 """By which pages are flagged; the first knows the truth."""
-RANDOM = tuple(f"random {seed} 10%" for seed in DRAWS)
 METRICS = ("precision lost", "edit distance", "text_edit@1.0", "text_edit@1.5")
 PREDICTORS = {
     "words lost": ("words lost in order", "words"),
@@ -53,22 +53,24 @@ def selective(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:
     Args:
         chosen: the questions that count; all.
     """
-    names = [f"{signal} {share}%" for signal in SIGNALS for share in SHARES]
-    cells = [(name, "bm25_reference") for name in ("MinerU", "gt", *RANDOM)]
+    ends = [("MinerU", "bm25_reference"), ("gt", "bm25_reference")]
     rows: dict[str, dict[str, Any]] = {}
-    for name in names:
-        both = [*cells, (name, "bm25_reference")]
-        rows[name] = {
-            "back": scores.estimate(both, lambda m: m[-1] - m[0], 1, chosen),
-            "share": scores.estimate(both, lambda m: (m[-1] - m[0]) / (m[1] - m[0]), 2, chosen, zero=False),
+    for signal, share in product((*SIGNALS, "random"), SHARES):
+        drawn = [(f"random {seed} {share}%", "bm25_reference") for seed in DRAWS]
+        flagged = drawn if signal == "random" else [(f"{signal} {share}%", "bm25_reference")]
+        row = {
+            "back": scores.estimate([*ends, *flagged], _back, 1, chosen),
+            "share": scores.estimate([*ends, *flagged], lambda m: _back(m) / (m[1] - m[0]), 2, chosen, zero=False),
         }
-        if name.endswith(" 10%"):  # as many pages as were drawn
-            rows[name]["beyond random"] = scores.estimate(both, lambda m: m[-1] - m[2:-1].mean(axis=0), 2, chosen)
-    rows["random 10%"] = {
-        "back": scores.estimate(cells, lambda m: m[2:].mean(axis=0) - m[0], 1, chosen),
-        "share": scores.estimate(cells, lambda m: (m[2:].mean(axis=0) - m[0]) / (m[1] - m[0]), 2, chosen, zero=False),
-    }
+        if signal != "random":
+            beyond = [*flagged, *drawn]
+            row["beyond random"] = scores.estimate(beyond, lambda m: m[0] - m[1:].mean(axis=0), 2, chosen)
+        rows[f"{signal} {share}%"] = row
     return rows
+
+
+def _back(means: Floats) -> Any:
+    return means[2:].mean(axis=0) - means[0]
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,19 @@ class PageLosses:
         mine = np.array([document.startswith(domain) for document in self.documents])
         changed = {name: column[mine] for name, column in self.changed.items()}
         return correlations(self.documents[mine], self.loss[mine], changed, "edit distance")
+
+
+def concentrated(folder: Path = KEPT) -> dict[int, float]:
+    """Return the share of the loss of all questions that is of the 5, 10 and 20% of the asked pages that lose most."""
+    scores = Scores.read(folder / SELECTIVE)
+    pages = {row["question_id"]: row["pages"] for row in parquet.read_table(folder / "questions.parquet").to_pylist()}
+    lost = scores.values["gt", "bm25_reference"] - scores.values["MinerU", "bm25_reference"]
+    of_page: dict[tuple[Any, ...], float] = {}
+    for question, document, value in zip(scores.ids, scores.documents, lost.tolist(), strict=True):
+        place = (document, *(pages[question] or ()))
+        of_page[place] = of_page.get(place, 0.0) + value
+    most = sorted(of_page.values(), reverse=True)
+    return {share: sum(most[: math.ceil(len(most) * share / 100)]) / sum(most) for share in SHARES}
 
 
 def forgiven(folder: Path = KEPT) -> dict[int, dict[str, tuple[Estimate, Estimate]]]:

@@ -80,14 +80,12 @@ def _intervals(axes: Any, rows: Sequence[tuple[str, Interval]], shift: float = 0
 
 def _flagged(axes: Any, kept: Scores) -> None:
     brought = selective(kept)
-    for number, signal in enumerate(SIGNALS):
+    for number, signal in enumerate((*SIGNALS, "random")):
         rows = [_of(brought[f"{signal} {share}%"]["back"], 100) for share in SHARES]
         places = [share + 0.3 * (number - 1) for share in SHARES]
-        axes.errorbar(
-            places, [row[0] for row in rows], yerr=_ends(rows), fmt="o-", capsize=3, label=LABELS.get(signal, signal)
-        )
-    row = _of(brought["random 10%"]["back"], 100)
-    axes.errorbar(10.6, row[0], yerr=_ends([row]), fmt="s", color="gray", capsize=3, label="random")
+        style = {"fmt": "s-", "color": "gray"} if signal == "random" else {"fmt": "o-"}
+        label = LABELS.get(signal, signal)
+        axes.errorbar(places, [row[0] for row in rows], yerr=_ends(rows), capsize=3, label=label, **style)
     whole = kept.values["gt", "bm25_reference"] - kept.values["MinerU", "bm25_reference"]
     axes.axhline(100 * float(whole.mean()), color="gray", linewidth=0.8, linestyle=":", label="the whole loss")
     axes.set(xlabel="pages replaced by clean text, %", ylabel="points brought back", ylim=(-1, 18), xticks=SHARES)

@@ -86,7 +86,7 @@ def selective(work: Path, truth: Texts, engine: Texts, rows: list[dict[str, Any]
     orders = ranked(rows)
     bases = {"MinerU": list[Place]()}
     for name, order in orders.items():
-        for share in SHARES if not name.startswith("random") else (10,):
+        for share in SHARES:
             bases[f"{name} {share}%"] = order[: math.ceil(len(order) * share / 100)]
     lines = []
     for name, replaced in bases.items():
