@@ -6,7 +6,6 @@ Starts in the folder that has the model of 0.5 billion parameters; that of 135 m
 about each document is answered, as in the first round of g. Kept are numbers and ids.
 """
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -15,12 +14,14 @@ import numpy as np
 import pyarrow
 
 from ohr.graph import compile
-from studies.answers import CONDITIONS, MODEL, SPEC, scores_of
+from studies.answers import CONDITIONS, MODEL, SPEC, checked, scores_of
 from studies.kept_scores import Scores, first_less, line, points
 from studies.real_data import KEPT, given, keep, study
 from studies.runs import run_spec
 
 FILE = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
+SUM = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
+"""SHA-256 of the file that was measured."""
 SIZES = ("smollm2-135m", "qwen2.5-coder-0.5b")
 _SHARED = 'kind: llama_cpp, prompt: short, max_tokens: 32, stop: ["\\n"], threads: 1'
 GENERATORS = f"""\
@@ -59,16 +60,10 @@ def answered(spec: str, work: Path) -> pyarrow.Table:
         return scores_of(run_spec(spec, work))
 
 
-def model_at_hand() -> None:
-    """End where the model of 0.5 billion parameters is not in this folder."""
-    if not Path(FILE).is_file():
-        sys.exit(f"{FILE} is not in this folder: it is Qwen's own file, as that of {SPEC.name}")
-
-
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures answers by the size of the model.")
-    model_at_hand()
+    checked(Path(FILE), SUM)
     keep(answered(spec(), work), out, TABLE)
 
 

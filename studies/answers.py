@@ -124,10 +124,14 @@ def answer_rows(folder: Path = KEPT) -> Iterator[str]:
 def model_file() -> Path:
     """Return the model of SPEC; ends where it is not in this folder, and says where it is another."""
     (generator,) = read_spec(SPEC).generators
-    model = Path(generator.stage.model_dump()["model"])
+    return checked(Path(generator.stage.model_dump()["model"]), SUM)
+
+
+def checked(model: Path, digest: str) -> Path:
+    """Return a model of this folder; ends where it is not there, and says where its SHA-256 is another."""
     if not model.is_file():
-        sys.exit(f"{model} is not in this folder: {SPEC.name} says where it comes from")
-    if hashlib.sha256(model.read_bytes()).hexdigest() != SUM:
+        sys.exit(f"{model} is not in this folder: {SPEC.name} says where models come from")
+    if hashlib.sha256(model.read_bytes()).hexdigest() != digest:
         print(f"{model} is not the file that we measured: the answers will differ")
     return model.resolve()
 

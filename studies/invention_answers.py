@@ -8,7 +8,8 @@ Starts in the folder that has the model. The questions are those of `studies.ans
 from collections.abc import Iterator
 from pathlib import Path
 
-from studies.answer_sizes import SIZES, answered, model_at_hand, spec
+from studies.answer_sizes import FILE, SIZES, SUM, answered, spec
+from studies.answers import checked
 from studies.corrections import BASE
 from studies.invention import LEVELS, pages
 from studies.kept_scores import Scores, line
@@ -35,7 +36,7 @@ def invention_answer_rows(folder: Path = KEPT) -> Iterator[str]:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study b: measures what invented words cost the answers.")
-    model_at_hand()
+    checked(Path(FILE), SUM)
     truth = read("gt")
     texts = {**truth, **{place: text for place, percent, text in pages(truth) if percent == PERCENT}}
     folder = write_base(work / "bases", "gt", texts)
