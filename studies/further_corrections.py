@@ -60,6 +60,12 @@ def decided(folder: Path = KEPT) -> dict[str, Estimate]:
     }
 
 
+def passages_of(domain: str, folder: Path = KEPT) -> Corrections:
+    """Return the counts of the further passages of a domain."""
+    counted = Corrections.read(PART, folder, "passage", TABLE)
+    return Corrections.of([row for row in counted.records if row["document"].startswith(domain)])
+
+
 def further_correction_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each count of the further passages and of those of both rounds, and for retrieval."""
     scores = Scores.read(folder / SCORES_TABLE)

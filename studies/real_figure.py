@@ -9,7 +9,8 @@ from typing import Any
 
 from ohr.statistics.estimate import Estimate
 from studies.answers import reached
-from studies.corrections import OF, Corrections
+from studies.corrections import OF
+from studies.further_corrections import of_both
 from studies.kept_scores import Scores, retrievers
 from studies.real_data import KEPT
 from studies.real_documents import PREDICTORS, SELECTIVE, SIGNALS, PageLosses, forgiven, selective
@@ -100,8 +101,8 @@ def _ends(rows: Iterable[Interval]) -> list[list[float]]:
 
 def _corrected(axes: Any) -> None:
     for shift, color, where, of in ((-0.12, "C0", "on", OF[0]), (0.12, "C1", "in", OF[1])):
-        counted = Corrections.read("MinerU", KEPT, of)
-        together = {"page": 2}  # as planned, words kept on the page are judged beside words invented
+        counted = of_both(KEPT, of)
+        together = {"page": 4}  # as planned, a second look, at two hypotheses
         rows = [
             (name, _of(counted.change(name, among=together.get(of, 1) if name == "words_kept" else 1)))
             for name in ("words_kept", "words_misread", "invented")
@@ -110,7 +111,7 @@ def _corrected(axes: Any) -> None:
     axes.axvline(0, color="gray", linewidth=0.8, linestyle=":")
     axes.set(
         xlabel="change in words by a 1.5B model's correction",
-        title="f. What does correction buy, and invent? (99 passages)",
+        title="f. What does correction buy, and invent? (300 passages)",
     )
     axes.legend(frameon=False, fontsize="small", loc="lower right")
 

@@ -12,6 +12,7 @@ from pyarrow import parquet
 from studies import real_documents as studies
 from studies.answers import of_evidence, reached
 from studies.corrections import Corrections, corrected
+from studies.further_corrections import decided, passages_of
 from studies.further_retrievers import further_rows
 from studies.index_and_reading import TABLE as PARTS
 from studies.index_and_reading import only_with_both
@@ -46,6 +47,7 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         (studies.size_rows, "| model |"),
         (studies.noise_rows, "| noise | retrieval on the truth |"),
         (studies.correction_rows, "| text of | words or points |"),
+        (studies.further_correction_rows, "| passages | words or points |"),
     ],
     ids=[
         "correlations",
@@ -59,6 +61,7 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         "sizes",
         "noises",
         "corrections",
+        "further corrections",
     ],
 )
 def test_the_page_has_the_rows_of_the_kept_numbers(rows, heading):
@@ -90,6 +93,9 @@ def test_the_sentences_have_the_kept_numbers():
     index_and_reading = studies.Scores.read(studies.KEPT / PARTS)
     alone, page = Corrections.read("MinerU", of="passage"), Corrections.read("MinerU")
     misread = page.change("words_misread")
+    round_two = decided()
+    less = round_two["4"]
+    textbooks, law, manuals = (passages_of(domain).change("words_kept") for domain in ("textbook", "law", "manual"))
     ratio, better = written(ends(losses["ratio"])), written(predicted["words lost less edit distance"])
     said = [
         better,
@@ -110,6 +116,10 @@ def test_the_sentences_have_the_kept_numbers():
         written(ends(alone.change("words_kept"))),
         written(ends(page.change("invented"))),
         written((-misread.mean, -misread.high, -misread.low)),
+        *(written(ends(round_two[name])) for name in ("3", "1 again", "2 again")),
+        written((-less.mean, -less.high, -less.low)),
+        studies.points(round_two["5"]),
+        *(written(ends(estimate), 1) for estimate in (textbooks, law, manuals)),
     ]
     said.append("{}, {} and {} of the loss".format(*(f"{share:.2f}"[1:] for share in studies.concentrated().values())))
     assert [text for text in said if text not in PAGE] == []
