@@ -66,7 +66,7 @@ class QuestionList:
     """The questions of a run and their scores.
 
     Args:
-        texts: hold what they ask; else their texts are empty.
+        texts: show what they ask; else their ids take its place.
 
     Raises:
         DataError: a table is missing or damaged.
@@ -78,7 +78,7 @@ class QuestionList:
         columns = [[value or "" for value in table[name].to_pylist()] for name in _COLUMNS]
         self.ids, self.texts, self.documents, self.domains, self.sources = columns
         if not texts:
-            self.texts = [""] * len(self.ids)
+            self.texts = self.ids
         self._scores = ScoreTable.of(run)
         self._headline = run.headlines
         self.scores = lru_cache(maxsize=_KEPT // (9 * max(len(self.ids), 1)) + 2)(self._read)
