@@ -117,17 +117,30 @@ class PageLosses:
         return correlations(self.documents[mine], self.loss[mine], changed, "edit distance")
 
 
-def concentrated(folder: Path = KEPT) -> dict[int, float]:
-    """Return the share of the loss of all questions that is of the 5, 10 and 20% of the asked pages that lose most."""
+def concentrated(folder: Path = KEPT) -> dict[str, list[float]]:
+    """Return the shares of the loss of all questions that are of 5, 10 and 20% of the pages that are asked about.
+
+    Of those whose questions lose most, and of those that lost most words.
+    """
     scores = Scores.read(folder / SELECTIVE)
-    pages = {row["question_id"]: row["pages"] for row in parquet.read_table(folder / "questions.parquet").to_pylist()}
+    asked = {row["question_id"]: row["pages"] for row in parquet.read_table(folder / "questions.parquet").to_pylist()}
+    pages = parquet.read_table(folder / "pages.parquet").to_pylist()
+    words_lost = {(row["document"], row["page"]): row["words lost in order"] for row in pages}
     lost = scores.values["gt", "bm25_reference"] - scores.values["MinerU", "bm25_reference"]
     of_page: dict[tuple[Any, ...], float] = {}
     for question, document, value in zip(scores.ids, scores.documents, lost.tolist(), strict=True):
-        place = (document, *(pages[question] or ()))
+        place = (document, *(asked[question] or ()))
         of_page[place] = of_page.get(place, 0.0) + value
-    most = sorted(of_page.values(), reverse=True)
-    return {share: sum(most[: math.ceil(len(most) * share / 100)]) / sum(most) for share in SHARES}
+    orders = {
+        "loss": sorted(of_page, key=lambda place: -of_page[place]),
+        "words lost": sorted(of_page, key=lambda place: -words_lost.get(place, 0)),
+    }
+    counts = [math.ceil(len(of_page) * share / 100) for share in SHARES]
+    whole = sum(of_page.values())
+    return {
+        name: [sum(of_page[place] for place in order[:count]) / whole for count in counts]
+        for name, order in orders.items()
+    }
 
 
 def forgiven(folder: Path = KEPT) -> dict[int, dict[str, tuple[Estimate, Estimate]]]:

@@ -121,7 +121,10 @@ def test_the_sentences_have_the_kept_numbers():
         studies.points(round_two["5"]),
         *(written(ends(estimate), 1) for estimate in (textbooks, law, manuals)),
     ]
-    said.append("{}, {} and {} of the loss".format(*(f"{share:.2f}"[1:] for share in studies.concentrated().values())))
+    said += [
+        "have {}, {} and {}".format(*(f"{share:.2f}"[1:] for share in shares))
+        for shares in studies.concentrated().values()
+    ]
     assert [text for text in said if text not in PAGE] == []
     readme, examples = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/examples/index.md"))
     assert f"**{100 * loss.mean:.0f} of " in readme and ratio in readme
