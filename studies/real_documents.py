@@ -27,6 +27,7 @@ from studies.corrections import correction_rows
 from studies.further_corrections import further_correction_rows
 from studies.further_retrievers import further_rows
 from studies.index_and_reading import part_rows
+from studies.invention_answers import invention_answer_rows
 from studies.kept_scores import Scores, first_less, line, points, retrievers, shares
 from studies.other_noises import noise_rows
 from studies.rank_correlations import correlations
@@ -209,7 +210,8 @@ def main() -> None:
     if (copies := copies_of(measured)) > 1:
         print(f"the tables of {measured} are of {copies} copies of the data: measure all of them on one\n")
     retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, further_rows, part_rows, remedy_rows
-    for rows in (*retrieval, answer_rows, size_rows, noise_rows, correction_rows, further_correction_rows):
+    asked = answer_rows, size_rows, noise_rows, invention_answer_rows
+    for rows in (*retrieval, *asked, correction_rows, further_correction_rows):
         try:
             theirs = list(rows(measured))
         except FileNotFoundError as missing:
