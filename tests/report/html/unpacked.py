@@ -4,7 +4,7 @@ import base64
 import re
 import zlib
 
-BLOB = re.compile(r'<script type="application/octet-stream" data-blob="[^"]+">([^<]*)</script>')
+BLOB = re.compile(r'<script type="application/octet-stream" data-blob="[^"]+">([A-Za-z0-9+/=]+)</script>')
 
 
 def unpacked(page):
