@@ -24,6 +24,7 @@ from ohr.statistics.estimate import Estimate
 from studies.answer_sizes import size_rows
 from studies.answers import answer_rows
 from studies.corrections import correction_rows
+from studies.embedding_retrievers import embedding_part_rows, embedding_rows
 from studies.further_corrections import further_correction_rows
 from studies.further_retrievers import further_rows
 from studies.index_and_reading import part_rows
@@ -210,8 +211,9 @@ def main() -> None:
     if (copies := copies_of(measured)) > 1:
         print(f"the tables of {measured} are of {copies} copies of the data: measure all of them on one\n")
     retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, further_rows, part_rows, remedy_rows
+    embedded = embedding_rows, embedding_part_rows
     asked = answer_rows, size_rows, noise_rows, invention_answer_rows
-    for rows in (*retrieval, *asked, correction_rows, further_correction_rows):
+    for rows in (*retrieval, *embedded, *asked, correction_rows, further_correction_rows):
         try:
             theirs = list(rows(measured))
         except FileNotFoundError as missing:
