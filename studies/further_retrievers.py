@@ -12,7 +12,7 @@ from studies.kept_scores import Scores, line, points, retrievers
 from studies.real_data import KEPT, given, keep, scores_of, study
 from studies.runs import run_spec
 
-SPEC = """
+SETTING = """
 name: further-retrievers
 replicates: 1
 benchmark: {kind: ohrbench, root: "${OHRBENCH_DATA}", domains: [law, manual, textbook], protocol: clean}
@@ -21,11 +21,13 @@ knowledge_bases:
   - {name: MinerU, ocr: {kind: precomputed, root: "${OHRBENCH_DATA}/retrieval_base/MinerU", format: ohrbench}}
 chunker: {kind: tokens, size: 128}
 index_scope: domain
+"""
+SPEC = f"""{SETTING}\
 retrievers:
-  - {kind: bm25, top_k: 2}
-  - {name: bm25 of stems, kind: bm25, tokenizer: stems, top_k: 2}
-  - {name: bm25 of content, kind: bm25, tokenizer: content, top_k: 2}
-  - {name: bm25 of published words, kind: bm25, tokenizer: ohrbench, top_k: 2}
+  - {{kind: bm25, top_k: 2}}
+  - {{name: bm25 of stems, kind: bm25, tokenizer: stems, top_k: 2}}
+  - {{name: bm25 of content, kind: bm25, tokenizer: content, top_k: 2}}
+  - {{name: bm25 of published words, kind: bm25, tokenizer: ohrbench, top_k: 2}}
 evaluate: [retrieval]
 """
 TABLE = "further_retrievers.parquet"
