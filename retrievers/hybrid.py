@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ohr.contracts import Chunk, Hit, Image, Index, QueryRetriever, Resources
+from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, QueryRetriever, Resources
 from ohr.parts import RetrieverPart, part_identity
 
 
@@ -51,14 +51,14 @@ class JoinedRetriever(QueryRetriever):
                 )
         return self
 
-    def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:
-        """Index with every part, the chunks or their images as it reads them."""
-        indexes = [part.index_passages(chunks, images) for part in self.parts]
-        notes = [
-            f"{part.kind}: {note}" for part, index in zip(self.parts, indexes, strict=True) for note in index.notes
-        ]
-        named = {f"part{number}": index for number, index in enumerate(indexes)}
-        return Index({**named, **self.keep(chunks)}, (*notes, *self.notes(chunks)))
+    @property
+    def indexed_parts(self) -> Sequence[AnyRetriever]:
+        """The parts, each of which has an index of its own."""
+        return self.parts
+
+    def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # of the parts
+        """Index what is not in the indexes of the parts."""
+        return Index(self.keep(chunks), self.notes(chunks))
 
     def keep(self, chunks: Sequence[Chunk]) -> Mapping[str, Any]:  # noqa: ARG002 # for those that keep something
         """Return what the index holds of the chunks beside the parts' indexes."""

@@ -27,7 +27,7 @@ from ohr.contracts.metric import (
     RankingMetric,
 )
 from ohr.contracts.ocr_format import OcrFormat
-from ohr.contracts.retrieval import AnyRetriever, Chunker, Index, PageRetriever, QueryRetriever, Retriever
+from ohr.contracts.retrieval import AnyRetriever, Chunker, Index, PageRetriever, QueryRetriever, Retriever, with_parts
 from ohr.contracts.stage import Resources, Server, Stage, execution, yaml_keys
 from ohr.contracts.system import Context, GivenContexts, System, SystemReply
 from ohr.contracts.treatment import (
@@ -166,6 +166,7 @@ __all__ = [
     "Where",
     "Word",
     "execution",
+    "with_parts",
     "yaml_keys",
 ]
 

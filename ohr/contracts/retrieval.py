@@ -48,9 +48,16 @@ class AnyRetriever(Stage):
     """True for those that look at page images; then a passage is a page."""
     top_k: Annotated[int, Field(gt=0, description="Chunks given to the generator and scored.")] = 2
 
+    @property
+    def indexed_parts(self) -> Sequence["AnyRetriever"]:
+        """The retrievers that it searches with; retrievers that search with an equal one share its index."""
+        return ()
+
     @abstractmethod
     def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:
         """Make passages searchable; none is allowed, and finds nothing. Hits count them in their order.
+
+        Indexes of `indexed_parts` are made apart, and added by `with_parts`.
 
         Args:
             images: where the retriever looks at images, that of each chunk, which is then a page; else none. Images are
@@ -61,6 +68,18 @@ class AnyRetriever(Stage):
     @abstractmethod
     def search_questions(self, index: Index, questions: Sequence[Question], k: int) -> list[list[Hit]]:
         """Return at most `k` hits per question, best first, ties in the order of the passages."""
+
+
+def with_parts(retriever: AnyRetriever, own: Index, parts: Sequence[Index]) -> Index:
+    """Return a retriever's own index with those of its `indexed_parts`, as `part0` and on, and their warnings."""
+    if not parts:
+        return own
+    pairs = zip(retriever.indexed_parts, parts, strict=True)
+    notes = [f"{part.kind}: {note}" for part, index in pairs for note in index.notes]
+    contents = {**own.contents, **{f"part{number}": part for number, part in enumerate(parts)}}
+    together = Index(contents, tuple(dict.fromkeys((*notes, *own.notes))))  # an index of before has those of parts too
+    together.once("own", lambda: own)  # whose files last as long as it does
+    return together
 
 
 class QueryRetriever(AnyRetriever):

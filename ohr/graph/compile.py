@@ -218,8 +218,8 @@ class _Compiler:
         apart = [key("documents", source.apart)] if source.apart else []
         outputs = tuple(self.keys.hits(index, apart, top_k, self.asked(places)) for places in batches)
         work = Retrieve(retriever.name, source.searched, batches)
-        first = self.indexes.setdefault(index, outputs[0])
-        after = (first,) if first != outputs[0] else ()
+        first = dict.fromkeys(self.indexes.setdefault(each, outputs[0]) for each in source.searched.indexes)
+        after = tuple(step for step in first if step != outputs[0])
         self.graph.add(Step(work, outputs, (*source.texts, *source.images), after))
         return dict(zip(batches, outputs, strict=True))
 

@@ -123,8 +123,8 @@ def _add_step(
     step = RunAgent(
         agent.stage, agent.name, base.name, questions, shelves, images, made_by, keys.instruction(agent.stage)
     )
-    searched = (source.searched.index for place in used for _, source in shelved[place].searched)
-    after = dict.fromkeys(indexes[index] for index in searched if index in indexes)
+    searched = [source.searched for place in used for _, source in shelved[place].searched]
+    after = dict.fromkeys(indexes[index] for scope in searched for index in scope.indexes if index in indexes)
     graph.add(Step(step, tuple(new), tuple(inputs), tuple(after)))
 
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ohr.contracts import AnyRetriever, Chunker, Document, PageRetriever
 from ohr.graph.cache_keys import Keys
@@ -86,14 +86,21 @@ def add_source(
     pages = tuple(len({page.number for page in pages}) for pages in placed)  # a page that comes twice is one
     if chunker is not None:
         texts = tuple(_chunks(graph, keys, base, chunker.stage, name, documents[name]) for name in scope.names)
-        index = keys.index(texts, (), retriever)
-        return Source(Searched(retriever, base.name, scope.name, index, pages), texts)
+        searched = Searched(retriever, base.name, scope.name, "", pages)
+        return Source(_keyed(keys, searched, texts, ()), texts)
     images = add_images(graph, keys, base, scope.documents)
     numbers = tuple(tuple(page.number for page in every) for every in placed)
-    alone = isinstance(retriever, PageRetriever)
-    index = keys.index(() if alone else texts, images, retriever)
-    searched = Searched(retriever, base.name, scope.name, index, pages, scope.names, numbers)
-    return Source(searched, texts, images, texts if alone else ())
+    searched = Searched(retriever, base.name, scope.name, "", pages, scope.names, numbers)
+    apart = texts if isinstance(retriever, PageRetriever) else ()
+    return Source(_keyed(keys, searched, texts, images), texts, images, apart)
+
+
+def _keyed(keys: Keys, searched: Searched, texts: Sequence[str], images: Sequence[str]) -> Searched:
+    """Name the index by its inputs, and those of the parts by theirs."""
+    retriever = searched.retriever
+    parts = (_keyed(keys, replace(searched, retriever=part), texts, images) for part in retriever.indexed_parts)
+    index = keys.index(() if isinstance(retriever, PageRetriever) else texts, images, retriever)
+    return replace(searched, index=index, parts=tuple(parts))
 
 
 def _chunks(graph: Graph, keys: Keys, base: KnowledgeBase, chunker: Chunker, document: str, made: str) -> str:

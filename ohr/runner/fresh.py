@@ -41,10 +41,11 @@ def forget(graph: Graph, store: Store, stage: str) -> set[str]:
     """Remove the outputs of a stage's steps, and of all that depend on them; returns the keys of these steps."""
     stale = _with_dependents(graph, [step for step in _steps(graph) if isinstance(step.work, STAGES[stage])])
     names = [name for step in stale for name in step.outputs]
-    names += [step.work.scope.index for step in stale if isinstance(step.work, Retrieve)]
+    names += [index for step in stale if isinstance(step.work, Retrieve) for index in step.work.scope.indexes]
     if stage in ("all", "pages", "documents", "chunks", "retrieval"):
         work = [step.work for step in stale if isinstance(step.work, RunAgent)]
-        names += [scope.index for each in work for shelf in each.shelves for _, scope, _, _ in shelf.searched]
+        scopes = [scope for each in work for shelf in each.shelves for _, scope, _, _ in shelf.searched]
+        names += [index for scope in scopes for index in scope.indexes]
     if stage != "answers":  # which are asked of what was ingested before
         names += [step.work.ingested for step in stale if isinstance(step.work, RunSystem)]
     if asks_again(stage):

@@ -141,12 +141,12 @@ class Pipeline:
         """Open an index; returns it with the run's questions that are asked in it."""
         work = step.work
         assert isinstance(work, Retrieve)
-        folder = self._store.folder(work.scope.index)
+        folders = [self._store.folder(index) for index in work.scope.indexes]
         gone = (
             f"{self._store.url}: has no whole index of {work.item}, or not its passages: they were pruned, or data or "
             "versions have changed since; `ohr run SPEC --fresh retrieval` with the run's spec and store makes them"
         )
-        if not (folder and indexes.is_index(folder)):
+        if not all(folder and indexes.is_index(folder) for folder in folders):
             raise DataError(gone)
         try:
             index = Indexed.of(work.scope, step.inputs, self._store, Report())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ohr.contracts import AnyRetriever, Chunk, Chunker, Hit, Image, Index, Page, Question
+from ohr.contracts import AnyRetriever, Chunk, Chunker, Hit, Image, Index, Page, Question, with_parts
 from ohr.files.indexes import reopened
 from ohr.testing.stage import TEXTS, check_stage, require, suite
 
@@ -35,10 +35,11 @@ def indexed(retriever: AnyRetriever, chunks: Sequence[Chunk] = (), images: Itera
     Raises:
         TypeError: the retriever returns something other than an Index.
     """
-    made = retriever.index_passages(chunks, images)
-    if not isinstance(made, Index):
-        raise TypeError(f"`index` must return an Index, not {type(made).__name__}")
-    return Indexed(retriever, reopened(made))
+    index = retriever.index_passages(chunks, images)
+    if not isinstance(index, Index):
+        raise TypeError(f"`index` must return an Index, not {type(index).__name__}")
+    parts = [indexed(part, chunks, images).index for part in retriever.indexed_parts]
+    return Indexed(retriever, with_parts(retriever, reopened(index), parts))
 
 
 @suite

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from ohr import extras
-from ohr.contracts import Chunk, Hit, Image, Index, execution
+from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, execution
 from ohr.errors import PluginError
 from ohr.messages.secrets import without_key
 from ohr.models.chat_server import check_key, key_of
@@ -107,6 +107,11 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
         if self.url:
             with self._engine(retries=0) as engine:
                 engine.check_version()
+
+    @property
+    def indexed_parts(self) -> Sequence[AnyRetriever]:
+        """None: the embedder gives vectors alone, which this index holds."""
+        return ()
 
     def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # reads no images
         """Embed every chunk, and fill the collection."""

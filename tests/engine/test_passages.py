@@ -62,5 +62,33 @@ def test_a_run_whose_passages_stay_in_the_store_has_the_same_scores(home, monkey
     scores = repr(rows(whole))
     monkeypatch.setattr(indexing, "_HELD", -1)
     stored = home.run_file(home.write(SPEC), fresh="retrieval")
-    assert stored.ledger.calls["indexes"] == 2
+    assert stored.ledger.calls["indexes"] == 6  # of the hybrid and its two parts, on two knowledge bases
     assert repr(rows(stored)) == scores
+
+
+def of_the_hybrid(scores):
+    return repr(
+        sorted((row["question_id"], row["metric"], row["value"]) for row in scores if row["retriever"] == "hybrid")
+    )
+
+
+def test_retrievers_inside_others_share_the_index_of_an_equal_one(home):
+    clean = SPEC.replace(", {name: misread, text_noise: {kind: channel, rate: 0.3}}", "")
+    alone = of_the_hybrid(rows(home.run(clean)))
+    both = clean.replace("retrievers: [", "retrievers: [{kind: bm25}, {kind: bm25_reference, top_k: 1}, ", 1)
+    again = home.run(both)
+    assert (again.ledger.calls["indexes"], again.ledger.calls["searches"]) == (0, 24)
+    fresh = home.run_file(home.write(both), fresh="retrieval")
+    assert (fresh.ledger.calls["indexes"], fresh.ledger.calls["searches"]) == (3, 36)
+    assert of_the_hybrid(rows(fresh)) == alone
+
+
+def test_an_index_that_lost_one_of_its_parts_is_made_whole_again(home):
+    clean = SPEC.replace(", {name: misread, text_noise: {kind: channel, rate: 0.3}}", "")
+    whole = repr(rows(home.run(clean)))
+    store = open_store(str(home.store))
+    _, *parts = sorted((home.store / "folders").iterdir(), key=lambda folder: len(list(folder.iterdir())))
+    store.discard([parts[0].name])
+    again = home.run(clean, "retrievers.0.top_k=6")
+    assert (again.ledger.calls["indexes"], again.ledger.calls["searches"]) == (1, 12)
+    assert repr(rows(home.run(clean))) == whole

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, overload
 
-from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, PageId, Question
+from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, PageId, Question, with_parts
 from ohr.errors import InputsGone, StageError
 from ohr.files import indexes
 from ohr.files.lazy import Made
@@ -107,6 +107,7 @@ class Searched:
         base: name of the knowledge base.
         scope: `corpus`, a domain or a document, for messages.
         index: key of the index.
+        parts: the same scope, as the retrievers that it searches with search it.
         pages: number of pages of each document of the scope, in order.
         documents: their names, for retrievers that look at pages; else empty.
         numbers: of the pages of each, in their order.
@@ -119,6 +120,12 @@ class Searched:
     pages: tuple[int, ...]
     documents: tuple[str, ...] = ()
     numbers: tuple[tuple[int, ...], ...] = ()
+    parts: tuple["Searched", ...] = ()
+
+    @property
+    def indexes(self) -> tuple[str, ...]:
+        """Keys of the index, and of the indexes of its parts."""
+        return (self.index, *(index for part in self.parts for index in part.indexes))
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,6 @@ class Indexed:
                 their page images. None where one failed.
             whole: none failed, directly or further up.
         """
-        retriever = scope.retriever
         images: Sequence[Image] = ()
         lost: set[PageId] = set()
         if scope.documents:
@@ -149,19 +155,7 @@ class Indexed:
             passages = Passages(chunks, 0, 0)
         else:
             passages = read_passages(store, inputs)
-        folder = store.folder(scope.index) if whole else None
-        if folder and not indexes.is_index(folder):
-            store.discard([scope.index])
-            folder = None
-        if folder:
-            index = indexes.load(folder)
-        else:
-            made = checked_index(retriever.index_passages(passages.chunks, images))
-            report.calls["indexes"] += 1
-            if whole:
-                index = indexes.load(store.put_folder(scope.index, partial(indexes.save, made)))
-            else:  # an index with holes must not be taken for the whole one by a later run
-                index = indexes.reopened(made)
+        index = _opened(scope, passages.chunks, images, store if whole else None, report)
         return cls(index, passages, lost, [*([] if scope.documents else _empty(passages, scope)), *index.notes])
 
     def search(
@@ -177,6 +171,24 @@ class Indexed:
 
         ranked, failed = isolated(asked, some)
         return ranked, {place: fault_of(error, retriever) for place, error in failed.items()}
+
+
+def _opened(
+    scope: Searched, chunks: Sequence[Chunk], images: Sequence[Image], store: Store | None, report: Report
+) -> Index:
+    """Load an index and those of its parts, or make and keep them; without a store nothing is kept."""
+    parts = [_opened(part, chunks, images, store, report) for part in scope.parts]
+    folder = store.folder(scope.index) if store else None
+    if store and folder and not indexes.is_index(folder):
+        store.discard([scope.index])
+        folder = None
+    if folder is None:
+        index = checked_index(scope.retriever.index_passages(chunks, images))
+        report.calls["indexes"] += 1
+        if store is None:  # an index with holes must not be taken for the whole one by a later run
+            return with_parts(scope.retriever, indexes.reopened(index), parts)
+        folder = store.put_folder(scope.index, partial(indexes.save, index))
+    return with_parts(scope.retriever, indexes.load(folder), parts)
 
 
 def _views(scope: Searched, inputs: Sequence[str | None], store: Store) -> tuple[list[Chunk], Made, set[PageId]]:
