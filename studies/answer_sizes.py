@@ -11,12 +11,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow
 
 from ohr.graph import compile
+from ohr.results.run import Run
 from studies.answers import CONDITIONS, MODEL, SPEC, checked, scores_of
 from studies.kept_scores import Scores, first_less, line, points
-from studies.real_data import KEPT, given, keep, study
+from studies.real_data import KEPT, given, keep_run, study
 from studies.runs import run_spec
 
 FILE = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
@@ -54,17 +54,17 @@ def size_rows(folder: Path = KEPT) -> Iterator[str]:
         yield line(model, *means, points(joined.estimate(cells, first_less)), points(more) if model != MODEL else "")
 
 
-def answered(spec: str, work: Path) -> pyarrow.Table:
-    """Return the scores of retrieval and answers of a spec; answers that need no retriever are not asked for."""
+def answered(spec: str, work: Path) -> Run:
+    """Run a spec, and do not ask for answers that need no retriever."""
     with patch.object(compile, "CONDITIONS", ()):
-        return scores_of(run_spec(spec, work))
+        return run_spec(spec, work)
 
 
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures answers by the size of the model.")
     checked(Path(FILE), SUM)
-    keep(answered(spec(), work), out, TABLE)
+    keep_run(answered(spec(), work), out, TABLE, scores_of)
 
 
 if __name__ == "__main__":

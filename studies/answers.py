@@ -9,7 +9,6 @@ ids.
 import hashlib
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,12 @@ from typing import Any
 import numpy as np
 import pyarrow
 from pyarrow import compute
-from scipy.optimize import brentq
 
-from ohr.metrics.dose import Floats
 from ohr.results.run import Run
 from ohr.spec.read import read_spec
 from ohr.statistics.estimate import Estimate
-from studies.kept_scores import Scores, first_less, line, points
-from studies.real_data import KEPT, given, keep, study
+from studies.kept_scores import Scores, first_less, line, points, ratio
+from studies.real_data import KEPT, given, keep_run, study
 from studies.runs import run_spec
 
 SPEC = Path(__file__).parents[1] / "pipelines" / "real-answers.yaml"
@@ -57,24 +54,13 @@ def scores_of(of: Run) -> pyarrow.Table:
 def reached(scores: Scores) -> dict[str, Estimate]:
     """Return the losses of retrieval and of answers to the engine, and the second over the first.
 
-    The loss of answers was looked at twice, so half of the error is spent on it; the ratio has the same level, and the
-    interval of Fieller (JRSS B 16(2), 1954), which agrees with that of the loss.
+    The loss of answers was looked at twice, so half of the error is spent on it, and on the ratio.
     """
     retrieval, answers = ([(condition, name) for condition in CONDITIONS] for name in (RETRIEVER, MODEL))
-
-    def beyond(share: float) -> Estimate:
-        cells = [*retrieval, *answers]
-        return scores.estimate(
-            cells, lambda means: first_less(means[2:]) - share * first_less(means), LOOKS, zero=False
-        )
-
-    loss, ratio = scores.estimate(answers, first_less, LOOKS), scores.estimate([*retrieval, *answers], over)
-    low = brentq(lambda share: beyond(share).low, ratio.mean - 3, ratio.mean)
-    high = brentq(lambda share: beyond(share).high, ratio.mean, ratio.mean + 3)
     return {
         "retrieval": scores.estimate(retrieval, first_less),
-        "answers": loss,
-        "ratio": replace(ratio, low=low, high=high),
+        "answers": scores.estimate(answers, first_less, LOOKS),
+        "ratio": ratio(scores, [*retrieval, *answers], LOOKS),
     }
 
 
@@ -83,11 +69,6 @@ def of_evidence(scores: Scores) -> Estimate:
     cells = [*((condition, MODEL) for condition in CONDITIONS), ("evidence_only", MODEL)]
     asked = ~np.isnan(scores.values[cells[-1]])
     return scores.estimate(cells, lambda means: first_less(means) / means[2], chosen=asked, zero=False)
-
-
-def over(means: Floats) -> Any:
-    """Return the second loss over the first, of four means."""
-    return (means[2] - means[3]) / (means[0] - means[1])
 
 
 def parts(scores: Scores) -> dict[str, Any]:
@@ -140,7 +121,7 @@ def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures what of an engine's noise reaches the answers.")
     model_file()
-    keep(scores_of(run_spec(SPEC.read_text(encoding="utf-8"), work)), out, "answers.parquet")
+    keep_run(run_spec(SPEC.read_text(encoding="utf-8"), work), out, "answers.parquet", scores_of)
 
 
 if __name__ == "__main__":

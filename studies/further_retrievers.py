@@ -7,9 +7,10 @@ On OHRBench's ground truth and MinerU's text, as `pipelines/real-retrievers.yaml
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from studies.kept_scores import Scores, line, points, retrievers
-from studies.real_data import KEPT, given, keep, scores_of, study
+from studies.real_data import KEPT, given, keep_run, study
 from studies.runs import run_spec
 
 SETTING = """
@@ -35,15 +36,20 @@ TABLE = "further_retrievers.parquet"
 
 def further_rows(folder: Path = KEPT, table: str = TABLE) -> Iterator[str]:
     """Yield a line for each retriever: its score on the truth, its loss, and how much less it loses than BM25."""
-    for name, row in retrievers(Scores.read(folder / table)).items():
+    yield from (line(name, *cells) for name, cells in losses(Scores.read(folder / table)))
+
+
+def losses(scores: Scores, chosen: Any = None) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    """Yield what `further_rows` writes of each retriever, over all or some questions."""
+    for name, row in retrievers(scores, chosen).items():
         spared = points(row["spared"]) if row["spared"] else ""
-        yield line(name, f"{100 * row['score']:.1f}", points(row["loss"]), spared)
+        yield name, (f"{100 * row['score']:.1f}", points(row["loss"]), spared)
 
 
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures further retrievers.")
-    keep(scores_of(run_spec(SPEC, work)), out, TABLE)
+    keep_run(run_spec(SPEC, work), out, TABLE)
 
 
 if __name__ == "__main__":

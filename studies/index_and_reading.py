@@ -14,7 +14,7 @@ from ohr.results.run import Run
 from ohr.statistics.estimate import Estimate
 from studies.further_retrievers import SPEC
 from studies.kept_scores import Scores, first_less, line, points
-from studies.real_data import KEPT, SCORES, given, keep, scores_of, study
+from studies.real_data import KEPT, SCORES, given, keep_run, scores_of, study
 from studies.runs import run_spec
 
 TABLE = "index_and_reading.parquet"
@@ -65,7 +65,7 @@ def scores_of_parts(of: Run) -> pyarrow.Table:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures what noise costs in the index and in reading.")
-    keep(scores_of_parts(run_spec(f"{SPEC}decompose: true\n", work)), out, TABLE)
+    keep_run(run_spec(f"{SPEC}decompose: true\n", work), out, TABLE, scores_of_parts)
 
 
 if __name__ == "__main__":

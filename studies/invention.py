@@ -20,7 +20,7 @@ from ohr.parse_scores.omnidocbench.page_scores import score_markdown
 from ohr.results.run import Run
 from ohr.text.distance import edits_between
 from ohr.text.words import words
-from studies.real_data import Place, Texts, given, keep, read, scores_of, study, write_base
+from studies.real_data import Place, Texts, given, keep, keep_run, read, study, write_base
 from studies.real_pages import SPEC
 from studies.runs import run_spec
 
@@ -88,8 +88,7 @@ def main() -> None:
         rows.append(page_row(place, percent, truth[place], changed))
         texts[percent][place] = changed
     keep(pyarrow.Table.from_pylist(rows), out, "invention.parquet")
-    of = searched(work, texts)
-    keep(scores_of(of), out, "invention_scores.parquet")
+    keep_run(searched(work, texts), out, "invention_scores.parquet")
 
 
 if __name__ == "__main__":

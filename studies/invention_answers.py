@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studies.answer_sizes import FILE, SIZES, SUM, answered, spec
-from studies.answers import checked
+from studies.answers import checked, scores_of
 from studies.corrections import BASE
 from studies.invention import LEVELS, pages
 from studies.kept_scores import Scores, line
 from studies.other_noises import losses
-from studies.real_data import KEPT, given, keep, read, study, write_base
+from studies.real_data import KEPT, given, keep_run, read, study, write_base
 
 PERCENT = LEVELS[-1]
 CONDITION = f"{PERCENT}% invented"
@@ -40,7 +40,7 @@ def main() -> None:
     truth = read("gt")
     texts = {**truth, **{place: text for place, percent, text in pages(truth) if percent == PERCENT}}
     folder = write_base(work / "bases", "gt", texts)
-    keep(answered(invented_spec(folder), work), out, TABLE)
+    keep_run(answered(invented_spec(folder), work), out, TABLE, scores_of)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """Kept scores of retrieval, their estimates, and how the tables of docs/real-documents.md write them."""
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pyarrow import parquet
+from scipy.optimize import brentq
 
 from ohr.metrics.dose import Floats
 from ohr.statistics.clusters import Clusters
@@ -14,6 +16,8 @@ from ohr.statistics.derived import against_zero, of_means
 from ohr.statistics.estimate import Estimate
 
 LEVEL = 0.95
+_FARTHEST = 1e3
+"""Of an end of the interval of a ratio from the ratio; one farther away is infinite."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,33 @@ class Scores:
 def first_less(means: Floats) -> Any:
     """Return the first of some means less the second: a loss."""
     return means[0] - means[1]
+
+
+def over(means: Floats) -> Any:
+    """Return the second loss over the first, of four means."""
+    return (means[2] - means[3]) / (means[0] - means[1])
+
+
+def ratio(scores: Scores, cells: list[tuple[str, str]], among: int = 1) -> Estimate:
+    """Return the second loss over the first, of four cells, with the interval of Fieller (JRSS B 16(2), 1954).
+
+    It agrees with the interval of the second loss, and has an infinite end where the first is hardly shown.
+    """
+
+    def beyond(share: float) -> Estimate:
+        return scores.estimate(
+            cells, lambda means: first_less(means[2:]) - share * first_less(means), among, zero=False
+        )
+
+    def end(of: str, far: float) -> float:
+        places = sorted((linear.mean, linear.mean + far))
+        values = [getattr(beyond(place), of) for place in places]
+        return (
+            brentq(lambda share: getattr(beyond(share), of), *places) if values[0] * values[1] < 0 else far * math.inf
+        )
+
+    linear = scores.estimate(cells, over)
+    return replace(linear, low=end("low", -_FARTHEST), high=end("high", _FARTHEST))
 
 
 def retrievers(scores: Scores, chosen: Any = None) -> dict[str, dict[str, Any]]:

@@ -17,6 +17,7 @@ from ohr.errors import OhrError
 from ohr.files.digests import folder_digest
 from ohr.files.ohrbench_json import read_document
 from ohr.keys import key
+from ohr.report.html.report_file import write_report
 from ohr.results.folder.whole_files import replaced
 from ohr.results.run import Run
 from ohr.spec.read import make_benchmark
@@ -131,6 +132,12 @@ def scores_of(of: Run) -> pyarrow.Table:
     """Return the scores of retrieval of each question, without texts."""
     table = of.table("scores", [*SCORES, "stage", "metric"], stage="retrieval", metric="lcs")
     return table.select(SCORES)
+
+
+def keep_run(of: Run, out: Path, name: str, scores: Callable[[Run], pyarrow.Table] = scores_of) -> None:
+    """Keep the scores of a run, and beside them its report, which has numbers, ids and names alone."""
+    keep(scores(of), out, name)
+    write_report([of], (out / name).with_suffix(".html"), texts=False)
 
 
 def given(about: str) -> tuple[Path, Path]:

@@ -18,7 +18,7 @@ import pyarrow
 from ohr.noise_files.page_changes import FEATURES, CleanPage, changes
 from ohr.results.run import Run
 from ohr.text.words import words
-from studies.real_data import Place, Texts, given, keep, read, scores_of, study, write_base
+from studies.real_data import Place, Texts, given, keep, keep_run, read, study, write_base
 from studies.runs import run_spec
 
 RETRIEVERS = Path(__file__).parents[1] / "pipelines" / "real-retrievers.yaml"
@@ -102,9 +102,9 @@ def main() -> None:
     rows = list(page_rows(truth, engine))
     keep(pyarrow.Table.from_pylist(rows), out, "pages.parquet")
     of = selective(work, truth, engine, rows)
-    keep(scores_of(of), out, "selective.parquet")
+    keep_run(of, out, "selective.parquet")
     keep(of.table("questions", ["question_id", "pages"]), out, "questions.parquet")
-    keep(scores_of(run_spec(RETRIEVERS.read_text(encoding="utf-8"), work)), out, "retrievers.parquet")
+    keep_run(run_spec(RETRIEVERS.read_text(encoding="utf-8"), work), out, "retrievers.parquet")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Small runs for the studies, and means of their scores."""
 
+import os
 import sys
 import textwrap
 from pathlib import Path
@@ -13,14 +14,18 @@ from ohr.runner.run import run
 from ohr.spec.read import read_spec
 
 Values = dict[str, float]
+WORK = "OHR_STUDY"
+"""The environment variable that names the folder of a study."""
 
 
 def run_spec(text: str, work: Path) -> Run:
     """Run a spec in a folder, which keeps its store and its runs; a second call finds them.
 
+    The folder is a variable in the spec, so that a report of the run does not name it.
     Ends where an item failed, since means then say something else, and names files that could not be read.
     """
-    text = textwrap.dedent(text).lstrip()
+    os.environ[WORK] = str(work)
+    text = textwrap.dedent(text).lstrip().replace(str(work), f"${{{WORK}}}")
     name = next(line.split()[1] for line in text.splitlines() if line.startswith("name:"))
     path = work / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")
