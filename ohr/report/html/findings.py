@@ -111,6 +111,7 @@ class Findings:
         headline: the result in sentences, in statistical form.
         charts: data of each chart, by name.
         sections: title, and the tables in it, by the section's name.
+        manifest: what the page shows of the run's.
     """
 
     run: Run
@@ -121,6 +122,7 @@ class Findings:
     sections: Mapping[str, Sequence[View]] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     """Why a part is not there, by the section's name."""
+    manifest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -150,7 +152,9 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False,
     if not texts:
         note = {**note, "questions": _WITHOUT_TEXTS}
     shown = [row for row in points if row["metric"] == run.headlines[row["stage"]]] or _page_points(run)
-    return Findings(run, _facts(run, shown), summarize(run), sentences(run), chart_data(run, shown), sections, note)
+    manifest = {name: value for name, value in run.manifest.items() if texts or name not in _OF_THIS_MACHINE}
+    facts, charts = _facts(run, shown), chart_data(run, shown)
+    return Findings(run, facts, summarize(run), sentences(run), charts, sections, note, manifest)
 
 
 def _page_points(run: Run) -> list[Row]:
@@ -163,6 +167,9 @@ _NOT_MEASURED = (
     "Not measured in this run, nor are edit distances, faulty blocks, what is invented, and retrieval without markup: "
     "`ohr report RUN --pages` does it now, `measure: [dose, pages]` in the spec with each run."
 )
+
+_OF_THIS_MACHINE = ("process", "store", "machine")
+"""What a manifest says of the machine, which nobody needs to whom a page without texts is passed on."""
 
 _WITHOUT_TEXTS = "This report leaves out the texts of questions, answers and pages."
 

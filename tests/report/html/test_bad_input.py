@@ -193,6 +193,8 @@ def test_a_report_without_texts_has_numbers_and_names_alone(tmp_path, plain):
     assert [words for words in secret if words in shown[False]] == []
     assert "data:image/" not in shown[False] and "Most confused words" not in shown[False]
     assert "This report leaves out the texts of questions, answers and pages." in shown[False]
+    of_this_machine = (run.manifest["store"], run.manifest["process"]["host"])
+    assert all(name in shown[True] and name not in shown[False] for name in of_this_machine)
     names = run.table("questions", ["question_id"])["question_id"].to_pylist()
     assert names and all(name in shown[False] for name in names)
 
