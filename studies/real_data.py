@@ -112,6 +112,7 @@ def keep(table: pyarrow.Table, out: Path, name: str) -> None:
     """Write a table, whole or not at all, with the hash of the copy of the data that it is of."""
     with replaced(out / name) as new:
         parquet.write_table(table.replace_schema_metadata({COPY: _copy()}), new, compression="zstd")
+    print(f"{out / name}: beside ours with `python -m studies.real_documents {out}`")
 
 
 def copies_of(folder: Path) -> int:

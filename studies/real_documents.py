@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow
 from pyarrow import parquet
 
+from ohr.messages.wording import counted
 from ohr.metrics.dose import Floats
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import of_means
@@ -213,20 +214,26 @@ def main() -> None:
     retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, further_rows, part_rows, remedy_rows
     embedded = embedding_rows, embedding_part_rows
     asked = answer_rows, size_rows, noise_rows, invention_answer_rows
+    missing: dict[str, None] = {}
     for rows in (*retrieval, *embedded, *asked, correction_rows, further_correction_rows):
+        table = rows.__name__.removesuffix("_rows").replace("_", " ")
         try:
             theirs = list(rows(measured))
-        except FileNotFoundError as missing:
-            print(f"not measured: {missing.filename or missing}\n")
+        except FileNotFoundError as error:
+            missing[Path(str(error.filename or error)).name] = None
             continue
         except (pyarrow.ArrowException, KeyError, ValueError, IndexError) as error:
-            print(
-                f"{rows.__name__}: a table of {measured} is damaged, or none of ours: {type(error).__name__}: {error}\n"
-            )
+            print(f"{table}: a table of {measured} is damaged, or none of ours: {type(error).__name__}: {error}\n")
             continue
-        for ours, yours in zip_longest(rows(), theirs, fillvalue="no such row"):
+        pairs = list(zip_longest(rows(), theirs, fillvalue="no such row"))
+        differing = sum(ours != yours for ours, yours in pairs)
+        if measured != KEPT:
+            print(f"{table}: {counted(len(pairs), 'row')}, {f'{differing:,} differ' if differing else 'equal to ours'}")
+        for ours, yours in pairs:
             print(ours if ours == yours else f"{ours}\n  yours: {yours}")
         print()
+    if missing:
+        print(f"not measured: {', '.join(missing)}")
 
 
 if __name__ == "__main__":

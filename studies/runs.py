@@ -29,6 +29,7 @@ def run_spec(text: str, work: Path) -> Run:
     name = next(line.split()[1] for line in text.splitlines() if line.startswith("name:"))
     path = work / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")
+    print(f"running {path}: one killed continues where it was", file=sys.stderr, flush=True)
     of = Run(run(read_spec(path), store=work / ".ohr", runs=work / "runs", workers=1).folder)
     unread = [warning for warning in of.manifest["warnings"] if "not readable" in warning]
     failed = [row for row in of.rows("failures") if row["kind"] == "error"]

@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
 from studies import real_documents as studies
 from studies.answers import of_evidence, reached
@@ -135,6 +137,20 @@ def test_the_sentences_have_the_kept_numbers():
     readme, examples = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/examples/index.md"))
     assert f"**{100 * loss.mean:.0f} of " in readme and ratio in readme
     assert all(text in examples for text in (studies.points(loss), better, ratio))
+
+
+def test_a_reader_sees_his_rows_beside_ours(tmp_path, monkeypatch, capsys):
+    for name in ("further_retrievers.parquet", "answer_sizes.parquet"):
+        shutil.copy(studies.KEPT / name, tmp_path)
+    table = parquet.read_table(tmp_path / "answer_sizes.parquet")
+    halved = table.set_column(table.column_names.index("value"), "value", compute.divide(table["value"], 2.0))
+    parquet.write_table(halved, tmp_path / "answer_sizes.parquet")
+    monkeypatch.setattr(sys, "argv", ["real_documents", str(tmp_path)])
+    studies.main()
+    shown = capsys.readouterr().out
+    assert "further: 4 rows, equal to ours\n" in shown
+    assert "size: 3 rows, 2 differ\n" in shown and shown.count("  yours: | ") == 2  # 1.5B is ours
+    assert shown.splitlines()[-1].startswith("not measured: ") and "retrievers.parquet" in shown.splitlines()[-1]
 
 
 def test_kept_tables_have_numbers_and_ids_only():

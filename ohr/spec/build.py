@@ -129,7 +129,7 @@ class Builder:
         """Make a plugin of its keys; None where they, or those of a plugin inside it, have faults."""
         before = len(self.notes)
         filled = self._filled(plugin, keys, where, at)
-        broken = any(value is None and keys[key] is not None for key, value in filled.items())
+        broken = any(_lacks(value) and not _lacks(keys[key]) for key, value in filled.items())
         return None if broken and len(self.notes) > before else self.validated(plugin, filled, where, at)
 
     def _find(self, family: str, keys: Mapping[str, Any], where: Where) -> type[Stage] | None:
@@ -212,6 +212,11 @@ def repeats(given: Sequence[str]) -> Iterator[str]:
     for name, count in Counter(given).items():
         if count > 1:
             yield f"{count} entries are named {quoted(name)}: give each a `name` of its own"
+
+
+def _lacks(value: Any) -> bool:
+    """Report whether a value, or one of a list, is absent."""
+    return value is None or (isinstance(value, list) and any(map(_lacks, value)))
 
 
 def _nested(field: FieldInfo) -> str | None:

@@ -53,6 +53,7 @@ def test_an_analysis_and_a_table_have_each_kind(run):
     assert (loop["condition"], loop["kind"], loop["pages"], loop["of_pages"]) == ("vlm", "loop", 2, 4)
     assert loop["example"].startswith("law/lease page 1: Pay at the quay.")
     assert [row[1] for view in views(found) for row in view.rows] == ["fence", "loop"]
+    assert "Pay at" in str(views(found)) and "Pay at" not in str(views(found, texts=False))
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,11 @@ def test_overrides_change_values_deep_down(spec):
             "--set retrievers=[{kind: bm52}]: retrievers.0.kind: Choose one of: <retriever>. "
             "Did you mean 'bm25'? (got 'bm52')",
         ),
+        (
+            "retrievers=[{kind: hybrid, retrievers: [{kind: bm25}, {kind: bm52}]}]",
+            "--set retrievers=[{kind: hybrid, retrievers: [{kind: bm25}, {kind: bm52}]}]: "
+            "retrievers.0.retrievers.1.kind: Choose one of: <retriever>. Did you mean 'bm25'? (got 'bm52')",
+        ),
     ],
 )
 def test_a_wrong_override_is_reported_as_it_was_written(faults, override, message):

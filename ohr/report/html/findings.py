@@ -11,6 +11,7 @@ from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds, dose_a
 from ohr.report.first_screen import Summary, summarize
 from ohr.report.headlines import headline as sentences
 from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked, leaderboard, published_on, run_leaderboards
+from ohr.report.views import hygiene
 from ohr.report.views.loss_tables import QUANTITIES
 from ohr.report.views.protocol import page_rows
 from ohr.report.views.score_tables import analyses, confused, headline_rows
@@ -147,10 +148,11 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False,
     sections: dict[str, Sequence[View]] = {name: made(run) for name, made in SECTIONS.items()}
     sections |= {"leaderboard": leaderboard(boards), "errors": analyses(run, pages=pages)}
     sections["words"] = confused(run) if pages and texts else []
-    if not pages:
+    if not pages and texts:
         note = {**note, "words": _NOT_MEASURED}
     if not texts:
         note = {**note, "questions": _WITHOUT_TEXTS}
+        sections["hygiene"] = hygiene.views(run, texts=False)
     shown = [row for row in points if row["metric"] == run.headlines[row["stage"]]] or _page_points(run)
     manifest = {name: value for name, value in run.manifest.items() if texts or name not in _OF_THIS_MACHINE}
     facts, charts = _facts(run, shown), chart_data(run, shown)
@@ -168,8 +170,8 @@ _NOT_MEASURED = (
     "`ohr report RUN --pages` does it now, `measure: [dose, pages]` in the spec with each run."
 )
 
-_OF_THIS_MACHINE = ("process", "store", "machine")
-"""What a manifest says of the machine, which nobody needs to whom a page without texts is passed on."""
+_OF_THIS_MACHINE = ("process", "store")
+"""Keys of a manifest that name the machine, which nobody needs to whom a page without texts is passed on."""
 
 _WITHOUT_TEXTS = "This report leaves out the texts of questions, answers and pages."
 

@@ -16,13 +16,14 @@ _HOW = (
 )
 
 
-def views(run: Run) -> list[View]:
-    """Return the table of artifacts; none for a run without them."""
+def views(run: Run, *, texts: bool = True) -> list[View]:
+    """Return the table of artifacts, with an example of each from a page if wanted; none for a run without them."""
     rows = [
         {**row, "share_of_characters": Interval(row["share_of_characters"], is_share=True)}
         for row in hygiene_by_kind(run)
     ]
-    return [View.of("Artifacts in the texts of pages", _HOW, rows)] if rows else []
+    names = {name: name.replace("_", " ") for row in rows for name in row if texts or name != "example"}
+    return [View.of("Artifacts in the texts of pages", _HOW, rows, names)] if rows else []
 
 
 def hygiene_sentences(run: Run) -> list[str]:
