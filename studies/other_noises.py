@@ -20,7 +20,7 @@ from studies.real_data import KEPT, given, keep_run, study
 
 NOISES = ("formatting", "channel")
 BASES = "\n".join(f"  - {{name: {noise}, text_noise: {{kind: {noise}, rate: 0.6}}}}" for noise in NOISES)
-TABLES = {SIZES[0]: "other_noises.parquet"}
+TABLES = dict(zip(SIZES, ("other_noises.parquet", "other_noises_larger.parquet"), strict=True))
 
 
 def noisy_spec(model: str) -> str:
