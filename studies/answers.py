@@ -9,7 +9,6 @@ ids.
 import hashlib
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,13 @@ import pyarrow
 from pyarrow import compute
 
 from ohr.results.run import Run
-from ohr.spec.read import read_spec
 from ohr.statistics.estimate import Estimate
 from studies.kept_scores import Scores, first_less, line, points, ratio
 from studies.real_data import KEPT, given, keep_run, study
-from studies.runs import run_spec
+from studies.runs import run_pipeline
 
-SPEC = Path(__file__).parents[1] / "pipelines" / "real-answers.yaml"
+SPEC = "real-answers"
+FILE = Path("qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
 MODEL, SUM = "qwen2.5-coder-1.5b", "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 """The generator, and the SHA-256 of the file whose answers were measured, Qwen's own."""
 RETRIEVER = "bm25"
@@ -101,27 +100,19 @@ def answer_rows(folder: Path = KEPT) -> Iterator[str]:
         yield line(model, condition, len(values), f"{100 * float(values.mean()):.1f}", "", "")
 
 
-@cache
-def model_file() -> Path:
-    """Return the model of SPEC; ends where it is not in this folder, and says where it is another."""
-    (generator,) = read_spec(SPEC).generators
-    return checked(Path(generator.stage.model_dump()["model"]), SUM)
-
-
-def checked(model: Path, digest: str) -> Path:
-    """Return a model of this folder; ends where it is not there, and says where its SHA-256 is another."""
+def check_model(model: Path = FILE, digest: str = SUM) -> None:
+    """End where a model is not in this folder, and say where its SHA-256 is another."""
     if not model.is_file():
-        sys.exit(f"{model} is not in this folder: {SPEC.name} says where models come from")
+        sys.exit(f"{model} is not in this folder: pipelines/{SPEC}.yaml says where models come from")
     if hashlib.sha256(model.read_bytes()).hexdigest() != digest:
         print(f"{model} is not the file that we measured: the answers will differ")
-    return model.resolve()
 
 
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study g: measures what of an engine's noise reaches the answers.")
-    model_file()
-    keep_run(run_spec(SPEC.read_text(encoding="utf-8"), work), out, "answers.parquet", scores_of)
+    check_model()
+    keep_run(run_pipeline(SPEC, work), out, "answers.parquet", scores_of)
 
 
 if __name__ == "__main__":

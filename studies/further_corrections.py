@@ -13,6 +13,7 @@ import numpy as np
 
 from ohr.contracts import Question
 from ohr.statistics.estimate import Estimate
+from studies.answers import check_model
 from studies.corrections import EVERY, OF, Corrections, drawn, eligible, measure, retrieval_row
 from studies.kept_scores import Scores, first_less
 from studies.real_data import KEPT, Texts, given, keep, read, study
@@ -79,8 +80,9 @@ def further_correction_rows(folder: Path = KEPT) -> Iterator[str]:
 def main() -> None:
     """Measure, and keep the numbers."""
     work, out = given("Study f: measures what a model's correction of further passages regains and invents.")
+    check_model()
     sides = {side: read(side) for side in EVERY}
-    rows, scores = measure(work, "further-corrections", sides, {PART: ("MinerU", further(sides))})
+    rows, scores = measure(work, "real-further-corrected", sides, {PART: ("MinerU", further(sides))})
     keep(rows, out, TABLE)
     keep(scores, out, SCORES_TABLE)
 

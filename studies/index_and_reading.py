@@ -1,21 +1,21 @@
-"""Measures what study c of studies/PLAN.md asks of the parts: what a noisy index costs, and what noisy reading costs.
+"""Measures BM25 in its forms, of study c of studies/PLAN.md: what each loses, by a noisy index and by noisy reading.
 
     OHRBENCH_DATA=DIR python -m studies.index_and_reading WORK --out FOLDER
 
-BM25 in the forms of `studies.further_retrievers`, with `decompose`. Kept are scores and ids.
+Runs `pipelines/real-bm25.yaml`. Kept are scores and ids.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 
 from ohr.results.run import Run
 from ohr.statistics.estimate import Estimate
-from studies.further_retrievers import SPEC
-from studies.kept_scores import Scores, first_less, line, points
+from studies.kept_scores import Scores, first_less, line, points, retrievers
 from studies.real_data import KEPT, SCORES, given, keep_run, scores_of, study
-from studies.runs import run_spec
+from studies.runs import run_pipeline
 
 TABLE = "index_and_reading.parquet"
 PARTS = {
@@ -26,6 +26,18 @@ PARTS = {
     "clean reading over a clean index": ("noisy index", "noisy reading"),
 }
 """The second is taken from the first; the last is the difference of both gains."""
+
+
+def form_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield a line for each form: its score on the truth, its loss, and how much less it loses than BM25 of words."""
+    yield from (line(name, *cells) for name, cells in losses(Scores.read(folder / TABLE)))
+
+
+def losses(scores: Scores, chosen: Any = None) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    """Yield what `form_rows` writes of each retriever, over all or some questions."""
+    for name, row in retrievers(scores, chosen).items():
+        spared = points(row["spared"]) if row["spared"] else ""
+        yield name, (f"{100 * row['score']:.1f}", points(row["loss"]), spared)
 
 
 def part_rows(folder: Path = KEPT, table: str = TABLE, by_domain: int = 1) -> Iterator[str]:
@@ -65,7 +77,7 @@ def scores_of_parts(of: Run) -> pyarrow.Table:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures what noise costs in the index and in reading.")
-    keep_run(run_spec(f"{SPEC}decompose: true\n", work), out, TABLE, scores_of_parts)
+    keep_run(run_pipeline("real-bm25", work), out, TABLE, scores_of_parts)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     OHRBENCH_DATA=DIR python -m studies.invention WORK --out FOLDER
 
-Foreign words are put into the ground truth, and the texts compared with it and searched. Kept are numbers and ids.
+Foreign words are put into the ground truth, and the texts compared with it and searched
+(`pipelines/real-invention.yaml`). Kept are numbers and ids.
 """
 
 import math
@@ -21,8 +22,7 @@ from ohr.results.run import Run
 from ohr.text.distance import edits_between
 from ohr.text.words import words
 from studies.real_data import Place, Texts, given, keep, keep_run, read, study, write_base
-from studies.real_pages import SPEC
-from studies.runs import run_spec
+from studies.runs import run_pipeline
 
 LEVELS = (5, 10, 20)
 """Percent of a page's words that are added."""
@@ -70,13 +70,16 @@ def page_row(place: Place, percent: int, text: str, changed: str) -> dict[str, A
     }
 
 
+def base(work: Path, percent: int) -> Path:
+    """Return the folder of the truth with so many invented words, as the specs name it."""
+    return work / f"invention {percent}%" / "gt"
+
+
 def searched(work: Path, texts: dict[int, dict[Place, str]]) -> Run:
     """Search the ground truth with invented words, by OHRBench's protocol."""
-    lines = []
     for percent, changed in texts.items():
-        folder = write_base(work / "bases", "gt", changed)
-        lines.append(f'  - {{name: "{percent}%", ocr: {{kind: precomputed, root: "{folder}", format: ohrbench}}}}')
-    return run_spec(SPEC.format(name="invention", bases="\n".join(lines)), work)
+        write_base(base(work, percent), changed)
+    return run_pipeline("real-invention", work)
 
 
 def main() -> None:

@@ -2,45 +2,38 @@
 
     OHRBENCH_DATA=DIR python -m studies.invention_answers WORK --out FOLDER
 
-Starts in the folder that has the model. The questions are those of `studies.answer_sizes`. Kept are numbers and ids.
+Runs `pipelines/real-invention-answers.yaml`, whose model must be in the folder that this is started from. Kept are
+numbers and ids.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from studies.answer_sizes import FILE, SIZES, SUM, answered, spec
-from studies.answers import checked, scores_of
-from studies.corrections import BASE
-from studies.invention import LEVELS, pages
+from studies.answers import check_model, scores_of
+from studies.invention import LEVELS, base, pages
 from studies.kept_scores import Scores, line
-from studies.other_noises import losses
 from studies.real_data import KEPT, given, keep_run, read, study, write_base
+from studies.runs import run_pipeline
+from studies.smaller_models import LARGER, MODELS, SUM, losses
 
 PERCENT = LEVELS[-1]
 CONDITION = f"{PERCENT}% invented"
 TABLE = "invention_answers.parquet"
 
 
-def invented_spec(folder: Path) -> str:
-    """Return the spec of `studies.answer_sizes` with a base of invented words in place of the engine, and one model."""
-    lines = [each for each in spec().splitlines() if SIZES[0] not in each and "precomputed" not in each]
-    base = BASE.format(name=CONDITION, root=folder).rstrip()
-    return "\n".join(lines).replace("  - name: MinerU", base).replace("answer-sizes", "invention-answers") + "\n"
-
-
 def invention_answer_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line: the losses of retrieval and of answers."""
-    yield line(CONDITION, *losses(Scores.read(folder / TABLE), CONDITION, SIZES[1]))
+    yield line(CONDITION, *losses(Scores.read(folder / TABLE), CONDITION, MODELS[1]))
 
 
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study b: measures what invented words cost the answers.")
-    checked(Path(FILE), SUM)
+    check_model(LARGER, SUM)
     truth = read("gt")
     texts = {**truth, **{place: text for place, percent, text in pages(truth) if percent == PERCENT}}
-    folder = write_base(work / "bases", "gt", texts)
-    keep_run(answered(invented_spec(folder), work), out, TABLE, scores_of)
+    write_base(base(work, PERCENT), texts)
+    keep_run(run_pipeline("real-invention-answers", work), out, TABLE, scores_of)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -16,7 +17,6 @@ from pyarrow import parquet
 from ohr.errors import OhrError
 from ohr.files.digests import folder_digest
 from ohr.files.ohrbench_json import read_document
-from ohr.keys import key
 from ohr.report.html.report_file import write_report
 from ohr.results.folder.whole_files import replaced
 from ohr.results.run import Run
@@ -88,24 +88,16 @@ def read(base: str) -> Texts:
     return texts
 
 
-def write_base(parent: Path, base: str, texts: Texts) -> Path:
-    """Write a knowledge base into a folder named by its texts, so that none of another copy is taken for it.
-
-    Returns:
-        its folder, with the name of the base, on which chunks depend.
-    """
+def write_base(folder: Path, texts: Texts) -> None:
+    """Write a knowledge base in place of what the folder has; chunks depend on the folder's name."""
     held: dict[str, list[dict[str, object]]] = {}
     for (document, page), text in sorted(texts.items()):
         held.setdefault(document, []).append({"page_idx": page, "text": text})
-    folder = parent / key("base", held)[:16] / base
-    if folder.is_dir():
-        return folder
-    new = folder.with_name(f"{base}.unfinished")
-    for document, pages in held.items():  # over what a study that was killed has left
-        file = new / f"{document}.json"
+    shutil.rmtree(folder, ignore_errors=True)
+    for document, pages in held.items():
+        file = folder / f"{document}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(pages), encoding="utf-8")
-    return new.rename(folder)
 
 
 def keep(table: pyarrow.Table, out: Path, name: str) -> None:

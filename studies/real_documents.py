@@ -22,20 +22,18 @@ from ohr.metrics.dose import Floats
 from ohr.statistics.clusters import Clusters
 from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import Estimate
-from studies.answer_sizes import size_rows
 from studies.answers import answer_rows
 from studies.corrections import correction_rows
 from studies.embedding_retrievers import embedding_part_rows, embedding_rows
 from studies.further_corrections import further_correction_rows
-from studies.further_retrievers import further_rows
-from studies.index_and_reading import part_rows
+from studies.index_and_reading import form_rows, part_rows
 from studies.invention_answers import invention_answer_rows
 from studies.kept_scores import Scores, first_less, line, points, retrievers, shares
-from studies.other_noises import noise_rows
 from studies.rank_correlations import correlations
 from studies.real_data import KEPT, copies_of
 from studies.real_pages import DRAWS, SHARES
 from studies.remedies import remedy_rows
+from studies.smaller_models import noise_rows, size_rows
 
 SELECTIVE = "selective.parquet"
 SIGNALS = ("most words lost", "few words", "rare words")
@@ -211,7 +209,7 @@ def main() -> None:
         parser.error(f"{measured}: no such folder")
     if (copies := copies_of(measured)) > 1:
         print(f"the tables of {measured} are of {copies} copies of the data: measure all of them on one\n")
-    retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, further_rows, part_rows, remedy_rows
+    retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, form_rows, part_rows, remedy_rows
     embedded = embedding_rows, embedding_part_rows
     asked = answer_rows, size_rows, noise_rows, invention_answer_rows
     missing: dict[str, None] = {}

@@ -2,8 +2,9 @@
 
     OHRBENCH_DATA=DIR python -m studies.real_pages WORK --out FOLDER
 
-Pages of MinerU's knowledge base against the ground truth; retrieval with some of them replaced by clean text; and the
-scores of `pipelines/real-retrievers.yaml`. WORK keeps the store, so a killed study continues where it was.
+Pages of MinerU's knowledge base against the ground truth; retrieval with some of them replaced by clean text
+(`pipelines/real-selective.yaml`); and the scores of `pipelines/real-retrievers.yaml`. WORK keeps the store, so a killed
+study continues where it was.
 """
 
 import math
@@ -19,9 +20,8 @@ from ohr.noise_files.page_changes import FEATURES, CleanPage, changes
 from ohr.results.run import Run
 from ohr.text.words import words
 from studies.real_data import Place, Texts, given, keep, keep_run, read, study, write_base
-from studies.runs import run_spec
+from studies.runs import run_pipeline
 
-RETRIEVERS = Path(__file__).parents[1] / "pipelines" / "real-retrievers.yaml"
 SHARES = (5, 10, 20)
 """Percent of the pages that are replaced."""
 DRAWS = (1, 2, 3)
@@ -29,17 +29,6 @@ DRAWS = (1, 2, 3)
 MEASURED = (
     "edit distance", "edit distance of the content", "words lost in order", "numbers lost", "words invented",
 )  # fmt: skip
-
-SPEC = """
-name: {name}
-replicates: 1
-benchmark: {{kind: ohrbench, root: "${{OHRBENCH_DATA}}", domains: [law, manual, textbook], protocol: reference}}
-retrievers: [{{kind: bm25_reference, top_k: 2}}]
-evaluate: [retrieval]
-knowledge_bases:
-  - name: gt
-{bases}
-"""
 
 
 def page_rows(truth: Texts, engine: Texts) -> Iterator[dict[str, Any]]:
@@ -83,16 +72,11 @@ def ranked(rows: list[dict[str, Any]]) -> dict[str, list[Place]]:
 
 def selective(work: Path, truth: Texts, engine: Texts, rows: list[dict[str, Any]]) -> Run:
     """Search the engine's pages, and those with the flagged ones replaced, by OHRBench's protocol."""
-    orders = ranked(rows)
-    bases = {"MinerU": list[Place]()}
-    for name, order in orders.items():
+    for name, order in ranked(rows).items():
         for share in SHARES:
-            bases[f"{name} {share}%"] = order[: math.ceil(len(order) * share / 100)]
-    lines = []
-    for name, replaced in bases.items():
-        folder = write_base(work / "bases", "MinerU", {**engine, **{place: truth[place] for place in replaced}})
-        lines.append(f'  - {{name: "{name}", ocr: {{kind: precomputed, root: "{folder}", format: ohrbench}}}}')
-    return run_spec(SPEC.format(name="selective", bases="\n".join(lines)), work)
+            replaced = {place: truth[place] for place in order[: math.ceil(len(order) * share / 100)]}
+            write_base(work / f"{name} {share}%" / "MinerU", {**engine, **replaced})
+    return run_pipeline("real-selective", work)
 
 
 def main() -> None:
@@ -104,7 +88,7 @@ def main() -> None:
     of = selective(work, truth, engine, rows)
     keep_run(of, out, "selective.parquet")
     keep(of.table("questions", ["question_id", "pages"]), out, "questions.parquet")
-    keep_run(run_spec(RETRIEVERS.read_text(encoding="utf-8"), work), out, "retrievers.parquet")
+    keep_run(run_pipeline("real-retrievers", work), out, "retrievers.parquet")
 
 
 if __name__ == "__main__":

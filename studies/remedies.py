@@ -2,7 +2,8 @@
 
     OHRBENCH_DATA=DIR python -m studies.remedies WORK --out FOLDER
 
-BM25 on OHRBench's ground truth and MinerU's text. Kept are scores and ids.
+BM25 on OHRBench's ground truth and MinerU's text: `pipelines/real-remedies.yaml`, with chunks of each size. Kept are
+scores and ids.
 """
 
 from collections.abc import Iterator
@@ -14,25 +15,11 @@ from pyarrow import compute
 from ohr.metrics.dose import Floats
 from studies.kept_scores import Scores, first_less, line, points
 from studies.real_data import KEPT, given, keep, scores_of, study
-from studies.runs import run_spec
+from studies.runs import run_pipeline
 
 SIZES, READ, OVERLAPPED = (64, 128, 256, 512), (1, 2, 4, 8), (128, 256)
 """Tokens of a chunk, chunks that are read, and the sizes of chunks that are tried with an overlap of half a chunk."""
 DESIGNS = [*((size, 0) for size in SIZES), *((size, size // 2) for size in OVERLAPPED)]
-
-SPEC = """
-name: remedies-{name}
-replicates: 1
-benchmark: {{kind: ohrbench, root: "${{OHRBENCH_DATA}}", domains: [law, manual, textbook], protocol: clean}}
-knowledge_bases:
-  - name: gt
-  - {{name: MinerU, ocr: {{kind: precomputed, root: "${{OHRBENCH_DATA}}/retrieval_base/MinerU", format: ohrbench}}}}
-chunker: {{kind: tokens, size: {size}, overlap: {overlap}}}
-index_scope: domain
-retrievers:
-{retrievers}
-evaluate: [retrieval]
-"""
 
 
 def design(size: int, overlap: int, read: int) -> str:
@@ -78,9 +65,11 @@ def main() -> None:
     work, out = given("Study c: measures chunk size, overlap, and how many chunks are read.")
     tables = []
     for size, overlap in DESIGNS:
-        lines = [f'  - {{name: "{design(size, overlap, read)}", kind: bm25, top_k: {read}}}' for read in READ]
-        spec = SPEC.format(name=f"{size}-{overlap}", size=size, overlap=overlap, retrievers="\n".join(lines))
-        tables.append(scores_of(run_spec(spec, work)))
+        chunks = f"chunker.size={size}", f"chunker.overlap={overlap}"
+        scores = scores_of(run_pipeline("real-remedies", work, f"name=real-remedies-{size}-{overlap}", *chunks))
+        names = [design(size, overlap, int(name.split()[0])) for name in scores["retriever"].to_pylist()]
+        place = scores.column_names.index("retriever")
+        tables.append(scores.set_column(place, "retriever", pyarrow.array(names).dictionary_encode()))
     scores = pyarrow.concat_tables(tables)
     rounded = compute.round(scores["value"], 4)  # a score has some hundred words at most
     scores = scores.set_column(scores.column_names.index("value"), "value", rounded)

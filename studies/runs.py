@@ -3,6 +3,7 @@
 import os
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,23 +15,34 @@ from ohr.runner.run import run
 from ohr.spec.read import read_spec
 
 Values = dict[str, float]
+PIPELINES = Path(__file__).parents[1] / "pipelines"
 WORK = "OHR_STUDY"
-"""The environment variable that names the folder of a study."""
+"""The environment variable by which specs name the folder of a study, so that reports of their runs do not."""
+
+
+def run_pipeline(name: str, work: Path, *overrides: str) -> Run:
+    """Run a spec of `pipelines`, with `key=value` on top, as `run_spec`."""
+    os.environ[WORK] = str(work)
+    return _run(PIPELINES / f"{name}.yaml", work, overrides)
 
 
 def run_spec(text: str, work: Path) -> Run:
     """Run a spec in a folder, which keeps its store and its runs; a second call finds them.
 
-    The folder is a variable in the spec, so that a report of the run does not name it.
     Ends where an item failed, since means then say something else, and names files that could not be read.
     """
-    os.environ[WORK] = str(work)
-    text = textwrap.dedent(text).lstrip().replace(str(work), f"${{{WORK}}}")
+    text = textwrap.dedent(text).lstrip()
     name = next(line.split()[1] for line in text.splitlines() if line.startswith("name:"))
     path = work / f"{name}.yaml"
     path.write_text(text, encoding="utf-8")
-    print(f"running {path}: one killed continues where it was", file=sys.stderr, flush=True)
-    of = Run(run(read_spec(path), store=work / ".ohr", runs=work / "runs", workers=1).folder)
+    return _run(path, work)
+
+
+def _run(path: Path, work: Path, overrides: Sequence[str] = ()) -> Run:
+    print(
+        f"running {' '.join([str(path), *overrides])}: one killed continues where it was", file=sys.stderr, flush=True
+    )
+    of = Run(run(read_spec(path, overrides), store=work / ".ohr", runs=work / "runs", workers=1).folder)
     unread = [warning for warning in of.manifest["warnings"] if "not readable" in warning]
     failed = [row for row in of.rows("failures") if row["kind"] == "error"]
     if unread or failed:

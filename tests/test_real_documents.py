@@ -15,7 +15,6 @@ from studies import real_documents as studies
 from studies.answers import of_evidence, reached
 from studies.corrections import Corrections, corrected
 from studies.further_corrections import decided, passages_of
-from studies.further_retrievers import further_rows
 from studies.index_and_reading import TABLE as PARTS
 from studies.index_and_reading import only_with_both
 from studies.kept_scores import retrievers
@@ -43,7 +42,7 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         (studies.selective_rows, "| domain | pages replaced |"),
         (studies.retriever_rows, "| evidence | retriever |"),
         (studies.remedy_rows, "| chunks read x"),
-        (further_rows, "| form of BM25 |"),
+        (studies.form_rows, "| form of BM25 |"),
         (studies.part_rows, "| BM25 | questions of |"),
         (studies.embedding_rows, "| retriever | questions of | score on the truth |"),
         (studies.embedding_part_rows, "| retriever | questions of | noisy index alone |"),
@@ -140,16 +139,16 @@ def test_the_sentences_have_the_kept_numbers():
 
 
 def test_a_reader_sees_his_rows_beside_ours(tmp_path, monkeypatch, capsys):
-    for name in ("further_retrievers.parquet", "answer_sizes.parquet"):
+    for name in ("index_and_reading.parquet", "smaller_models.parquet"):
         shutil.copy(studies.KEPT / name, tmp_path)
-    table = parquet.read_table(tmp_path / "answer_sizes.parquet")
+    table = parquet.read_table(tmp_path / "smaller_models.parquet")
     halved = table.set_column(table.column_names.index("value"), "value", compute.divide(table["value"], 2.0))
-    parquet.write_table(halved, tmp_path / "answer_sizes.parquet")
+    parquet.write_table(halved, tmp_path / "smaller_models.parquet")
     monkeypatch.setattr(sys, "argv", ["real_documents", str(tmp_path)])
     studies.main()
     shown = capsys.readouterr().out
-    assert "further: 4 rows, equal to ours\n" in shown
-    assert "size: 3 rows, 2 differ\n" in shown and shown.count("  yours: | ") == 2  # 1.5B is ours
+    assert "form: 4 rows, equal to ours\n" in shown
+    assert "size: 3 rows, 2 differ\n" in shown and shown.count("  yours: | ") == 2 + 6  # 1.5B is ours
     assert shown.splitlines()[-1].startswith("not measured: ") and "retrievers.parquet" in shown.splitlines()[-1]
 
 

@@ -30,7 +30,7 @@ from ohr.ocr.ground_truth import GroundTruth
 from ohr.spec.model import KnowledgeBase, Named
 from ohr.steps.answers.correcting import PrepareCorrection
 from ohr.steps.answers.judge_prompts import PrepareJudging, PreparePageJudging
-from ohr.steps.answers.prompts import CONDITIONS, PreparePrompts
+from ohr.steps.answers.prompts import PreparePrompts
 from ohr.steps.answers.scoring import ScoreAnswers, ScorePages, ScoreRetrieval, ScoreShown
 from ohr.steps.documents.damage import MeasureDamage
 from ohr.steps.documents.make_document import CorrectDocument, MakeDocument
@@ -277,7 +277,7 @@ class _Compiler:
         """Add the cells that need no knowledge base: closed book, another page, the evidence alone."""
         truth = key("truth", *(self.inputs.leaf(document, images=False) for document in self.inputs.documents))
         for generator in self.spec.generators:
-            for condition in CONDITIONS:
+            for condition in self.spec.references:
                 cell = Cell("reference", reference_base(condition), generator=generator)
                 source = [condition, truth, self.spec.seed]
                 parts = [

@@ -2,6 +2,7 @@
 
 FLOORS = ("closed_book", "shuffled_context")
 CEILINGS = ("evidence_only",)  # the other ceilings are cells: generation and overall on a clean knowledge base
+REFERENCES = (*FLOORS, *CEILINGS)
 """Conditions under which a generator is asked, beside the knowledge bases."""
 CONSTANT = "constant"
 """The third floor of answers, which needs no generator."""

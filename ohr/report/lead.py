@@ -192,7 +192,7 @@ class PagesFound:
         if share is None:
             return ""
         questions = self.questions[condition]
-        count = f"{questions * share:.1f}".removesuffix(".0")  # a mean over draws may be no whole number
+        count = f"{questions * share:,.1f}".removesuffix(".0")  # a mean over draws may be no whole number
         return f"{count} of {questions:,}"
 
 

@@ -73,6 +73,9 @@ class Hypothesis(_Keys):
 IndexScope = Literal["document", "domain", "corpus"]
 """The documents of one index: that of the question, those of its domain, or all."""
 
+Reference = Literal["closed_book", "shuffled_context", "evidence_only"]
+"""Name of what a generator is asked beside the knowledge bases, as `ohr.metrics.references` has them."""
+
 Measurement = Literal["dose", "pages"]
 """Name of a measurement of pages: what noise takes from evidence, which is always made, or what pages look like."""
 
@@ -111,6 +114,9 @@ class SpecFile(_Keys):
     evaluate: Annotated[
         list[EvaluationStage], Field(min_length=1, description="Stages of evaluation (OHRBench, section 4.1).")
     ] = ["retrieval", "generation", "overall"]
+    references: Annotated[
+        list[Reference] | None, Field(description="What answers are read against, beside the knowledge bases; all.")
+    ] = None
     limit: Annotated[
         int | None, Field(strict=True, gt=0, description="Use only this many documents, spread over domains.")
     ] = None

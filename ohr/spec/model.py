@@ -20,6 +20,7 @@ from ohr.contracts import (
     System,
     Treatment,
 )
+from ohr.metrics.references import REFERENCES
 from ohr.prices import Price
 from ohr.spec.file_keys import (
     EVERY,
@@ -276,6 +277,7 @@ class Spec:
     resolved: Any = None
     calibrations: tuple[Calibration, ...] = ()
     attribution: Attribution | None = None
+    references: tuple[str, ...] = REFERENCES
     decompose: tuple[str, ...] = ()
     measure: tuple[Measurement, ...] = ("dose",)
     metrics: tuple[Named[AnyMetric], ...] = ()

@@ -9,6 +9,7 @@ from typing import Any
 from ohr.contracts import AnyOcr, Benchmark, Correction, Medium, PageOrder, Treatment
 from ohr.errors import DataError, SpecError
 from ohr.messages.wording import quoted
+from ohr.metrics.references import REFERENCES
 from ohr.prices import faults_of_prices
 from ohr.registry import Registry, choices
 from ohr.spec.build import Builder, Built, fault_of_name
@@ -27,10 +28,10 @@ _PLAIN = (
 )  # fmt: skip
 _WRITTEN = {
     "name", "seed", "replicates", "evaluate", "limit", "questions", "per_document", "sample", "attribution",
-    "decompose", "margin", "strata", "aa", "hypotheses", "index_scope", "measure",
+    "decompose", "margin", "strata", "aa", "hypotheses", "index_scope", "measure", "references",
 }  # fmt: skip
 """Plain keys that the manifest has, and the run's key: those that can change a result."""
-_NEW = {"per_document"}
+_NEW = {"per_document", "references"}
 """Those of them that are left out where they are not set, so that runs from before they came keep their key."""
 
 _PAID = {"knowledge_bases", "generators", "agents", "systems", "metrics", ""}
@@ -131,6 +132,7 @@ def _spec(builder: Builder) -> Spec:
         index_scope=file.index_scope or benchmark.scoring.index_scope,
         decompose=tuple(to_decompose(file.decompose, bases)),
         evaluate=tuple(dict.fromkeys(file.evaluate)),
+        references=REFERENCES if file.references is None else tuple(dict.fromkeys(file.references)),
         hypotheses=tuple(file.hypotheses),
         measure=tuple(dict.fromkeys(file.measure)),
         plugin_digests=tuple(sorted(builder.registry.digests().items())),

@@ -1,5 +1,6 @@
-"""The other page that a generator is shown under the floor `shuffled_context`."""
+"""What a generator is asked beside the knowledge bases, and the other page that it is then shown."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,6 +8,8 @@ from ohr import seeds
 from ohr.contracts import Document, Page, Question
 from ohr.dataset.inputs import Inputs
 from ohr.steps.answers.prompts import reference_texts
+
+from .conftest import rows, values
 
 
 def listed(question, inputs):
@@ -27,3 +30,22 @@ def test_the_other_page_is_drawn_as_from_a_list_of_them(sizes, own, domain):
     for number in range(4):
         question = Question(f"q{number}", "?", ("yes",), str(own), (0,), ("it",), "text", domain)
         assert reference_texts("shuffled_context", question, inputs, 0) == (listed(question, inputs),)
+
+
+@pytest.mark.parametrize("asked", [[], ["evidence_only", "closed_book", "closed_book"]])
+def test_only_the_references_of_the_spec_are_asked(home, asked):
+    finished = home.run(
+        f"""\
+benchmark: {{kind: tiny}}
+knowledge_bases: [{{name: clean}}]
+chunker: {{kind: page}}
+retrievers: [{{kind: bm25}}]
+generators: [{{kind: parrot}}]
+evaluate: [overall]
+references: {asked}
+""",
+        workers=1,
+    )
+    conditions = {row["kb"] for row in rows(finished, stage="reference")}
+    assert conditions == {*asked, "constant"}
+    assert len(values(finished, kb="clean", stage="overall", metric="f1")) == 8

@@ -26,7 +26,7 @@ def test_every_shipped_spec_fits_the_schema(validator, name):
 
 @pytest.mark.parametrize("name", PIPELINES)
 def test_every_shipped_spec_is_read(name, tmp_path, monkeypatch):
-    for folder in ("OHRBENCH_DATA", "OPENDATALOADER_BENCH", "QUESTION_SET"):
+    for folder in ("OHRBENCH_DATA", "OPENDATALOADER_BENCH", "OHR_STUDY", "QUESTION_SET"):
         monkeypatch.setenv(folder, str(tmp_path))
     assert read_spec(files("ohr.pipelines").joinpath(name)).knowledge_bases
 

@@ -10,7 +10,6 @@ from ohr.contracts import Chunk, Generator, Page, PageId, Passage, Prompt, Quest
 from ohr.dataset.inputs import Inputs, TruthPages
 from ohr.keys import key
 from ohr.metrics.dose import by_page, own_passages
-from ohr.metrics.references import CEILINGS, FLOORS
 from ohr.spec.model import Named
 from ohr.steps.answers.generate import Answer
 from ohr.steps.answers.prompt_templates import make_prompt
@@ -21,7 +20,6 @@ from ohr.store import Store
 from ohr.work.shapes import read_sound
 from ohr.work.step import Context, Ready, Report, Step, Work
 
-CONDITIONS = (*FLOORS, *CEILINGS)
 _CONTEXT = 2000  # characters of another page: about as much as two chunks of 256 tokens
 
 
