@@ -26,6 +26,7 @@ from ohr.report.lead import (
     rounded,
     scored,
 )
+from ohr.report.pipelines import pipelines_sentence
 from ohr.report.views.hygiene import hygiene_sentences
 from ohr.report.views.page_repairs import repair_advice, repaired_sentence
 from ohr.report.views.view import View
@@ -279,7 +280,7 @@ def summarize(run: Run, *, advise: bool = True) -> Summary:
         failed,
         found,
         _tables(run, engines, f"{scored(lead)}{f' with {names[lead]}' if names[lead] else ''}"),
-        costs if answer else "",
+        _joined(costs if answer else "", pipelines_sentence(run, lead)),
         run.reference,
         repaired,
     )

@@ -1,4 +1,4 @@
-"""What a generator is asked beside the knowledge bases, and the other page that it is then shown."""
+"""References that a generator is asked beside the knowledge bases, and the other page that it is then shown."""
 
 import pytest
 from hypothesis import given

@@ -60,6 +60,33 @@ def against_clean_text(run: Run) -> list[View]:
     return [View.whole(f"Loss against {run.reference}", how, lines, lines[0])] if lines else []
 
 
+def beside_first(run: Run) -> list[View]:
+    """Return each pipeline beside the first one under each noise; none where there is one."""
+    lines: list[dict[str, Cell]] = [
+        {
+            "stage": row["stage"],
+            "condition": row["condition"],
+            "pipeline": row["pipeline"],
+            **{name: row[name] for name in ("clean", "score")},
+            f"scores more than {row['first']}": Interval.of(row, *_columns("scored_more"), is_difference=True),
+            f"loses less than {row['first']}": Interval.of(row, *_columns("spared"), is_difference=True),
+            "verdict": "not shown" if row["verdict"] == "open" else row["verdict"] or row["note"],
+            "among": row["comparisons"],
+        }
+        for row in run.once(run.rows_if_any("pipelines"))
+    ]
+    how = (
+        "Scores more: under the noise, question by question. Loses less: the loss of the first pipeline less that of "
+        "this one; who scores less on clean text has less to lose. 95% intervals over documents hold for all rows of "
+        "a stage together, each column by itself."
+    )
+    return [View.of("Which pipeline bears the noise?", how, lines)] if lines else []
+
+
+def _columns(name: str) -> tuple[str, str, str]:
+    return name, f"{name}_low", f"{name}_high"
+
+
 def _for_all(loss: Loss) -> str:
     """Write the interval that holds for all conditions of a pipeline, with how many these are; "" without one."""
     held = ends(loss.wide_low, loss.wide_high)

@@ -75,7 +75,7 @@ def _listed(values: Any) -> str:
 
 SECTIONS: Mapping[str, Callable[[Run], list[View]]] = {
     "hypotheses": loss_tables.hypotheses,
-    "cost": loss_tables.against_clean_text,
+    "cost": lambda run: [*loss_tables.against_clean_text(run), *loss_tables.beside_first(run)],
     "repairs": page_repairs.page_repairs,
     "curves": score_tables.means,
     "protocol": protocol.views,

@@ -13,6 +13,7 @@ from ohr.results.derived.effort_rows import effort_rows
 from ohr.results.derived.hygiene_rows import hygiene_rows
 from ohr.results.derived.hypothesis_rows import hypothesis_rows
 from ohr.results.derived.pairs import ScoredRun
+from ohr.results.derived.pipeline_rows import pipeline_rows
 from ohr.results.derived.repair_rows import repair_rows
 from ohr.results.derived.repeat_rows import repeat_rows
 from ohr.results.derived.summary_rows import summary_rows
@@ -30,6 +31,7 @@ ROWS: Mapping[str, MadeOf] = {
     "variance": variance_rows,
     "repeats": repeat_rows,
     "hypotheses": hypothesis_rows,
+    "pipelines": pipeline_rows,
     "repair": repair_rows,
     "effort": effort_rows,
     "hygiene": hygiene_rows,

@@ -10,7 +10,7 @@ import numpy as np
 from ohr.metrics.references import CEILINGS, CONSTANT, FLOORS
 from ohr.results.run import Run
 from ohr.results.score_arrays import Flags, Floats, Place, ScoreTable, over_draws
-from ohr.results.tables.groups import STAGES
+from ohr.results.tables.groups import ALL, STAGES
 from ohr.results.tables.read_table import plain
 from ohr.results.tables.schema import CELL_NAME
 from ohr.statistics.clusters import Clusters
@@ -71,6 +71,13 @@ def verdict(found: Comparison, failed: int, *, answered: bool = True, low: bool 
     if failed > MOST_FAILED * found.difference.n or not answered:
         return FAILED
     return FLOOR if low and found.verdict in ("open", "same") else found.verdict
+
+
+def too_much_failed(scores: ScoreTable, place: Place, metric: str) -> bool:
+    """Report whether too many questions of a cell, or of what it is compared with, failed for a verdict."""
+    part = scores.questions.part("evidence_source", ALL)
+    cells = [scores.read(at).only([metric]).failed[0][part.places] for at in (place, scores.reference(place)) if at]
+    return any(failed.mean() > MOST_FAILED for failed in cells)
 
 
 def near_floor(scores: Floats, floors: Floats, clusters: Clusters, margin: float) -> Flags:

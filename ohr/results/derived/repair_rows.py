@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ohr.results.derived.pairs import MOST_FAILED, ScoredRun, floors_and_ceilings, paired
+from ohr.results.derived.pairs import ScoredRun, floors_and_ceilings, paired, too_much_failed
 from ohr.results.score_arrays import Floats, Place, ScoreTable
 from ohr.results.tables.groups import ALL
 from ohr.statistics.derived import against_zero, of_means
@@ -42,15 +42,8 @@ def _rows(
         theirs = _sides(scores, other, metric)
         if mine is not None and theirs is not None:
             row = _row(scores, place, other, metric, np.stack([*mine, *theirs]), margin)
-            failed = any(_fails(scores, at, metric) for at in (place, other))
+            failed = any(too_much_failed(scores, at, metric) for at in (place, other))
             yield {**row, "verdict": "", "note": _FAILED} if failed else row
-
-
-def _fails(scores: ScoreTable, place: Place, metric: str) -> bool:
-    """Report whether too many questions of a cell, or of its clean counterpart, failed for a verdict."""
-    part = scores.questions.part("evidence_source", ALL)
-    cells = [scores.read(at).only([metric]).failed[0][part.places] for at in (place, scores.clean(place)) if at]
-    return any(failed.mean() > MOST_FAILED for failed in cells)
 
 
 def _sides(scores: ScoreTable, place: Place, metric: str) -> tuple[Floats, Floats, Floats] | None:

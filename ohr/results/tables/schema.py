@@ -92,6 +92,12 @@ _TABLES = {
         "seconds_retrieval:double seconds_generation:double shared_tokens:double shared_seconds:double metric "
         "score:double low:double high:double"
     ),
+    "pipelines": (
+        "stage condition noise noise_type knob_value pipeline chunker retriever generator first metric "
+        "first_clean:double first_score:double clean:double score:double spared:double spared_low:double "
+        "spared_high:double scored_more:double scored_more_low:double scored_more_high:double comparisons:int64 "
+        "n:int64 documents:int64 verdict note"
+    ),
     "repair": (
         "condition noise noise_type knob_value agent chunker retriever generator metric lost_agent:double "
         "lost_single:double retained_agent:double retained_single:double more_retained:double "
@@ -145,7 +151,8 @@ STATISTICS = "page_statistics"
 MEASURED = ("questions", "texts", "readings", "scores", "hits", "answers", "pages", "edits", "failures")
 """Tables of a run; every run has them, with or without rows."""
 DERIVED = (
-    "doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses", "repair", "effort", "hygiene",
+    "doses", "summary", "aggregates", "curves", "variance", "repeats", "hypotheses", "pipelines", "repair", "effort",
+    "hygiene",
 )  # fmt: skip
 """Tables that follow from the measured ones; each has a copy as CSV."""
 

@@ -1,0 +1,37 @@
+"""Pipelines of a run beside its first one, in sentences: what each scores under a noise, and how much less it loses."""
+
+from ohr.messages.wording import counted
+from ohr.report.headlines import holds_for
+from ohr.report.lead import ends, in_points, named_noise, rounded
+from ohr.results.derived.losses import Loss
+from ohr.results.run import Row, Run
+
+_MOST = 3
+_SHOWN = ("loses less", "loses more")
+
+
+def pipelines_sentence(run: Run, loss: Loss) -> str:
+    """Return what pipelines score and lose under the noise of a loss; "" where there is one, or nothing can be said."""
+    rows = [row for row in run.rows_if_any("pipelines", stage=loss.stage, condition=loss.condition) if row["verdict"]]
+    if not rows:
+        return ""
+    rows = sorted(rows, key=lambda row: (row["verdict"] not in _SHOWN, -row["score"]))
+    first, listed, more = rows[0]["first"], rows[:_MOST], len(rows) - _MOST
+    scores = ", ".join(f"{row['pipeline']} {rounded(row['score'])}" for row in listed)
+    others = f", and {counted(more, 'other')} in the table" if more > 0 else ""
+    said = f"Under {named_noise(loss)}, {first} scores {in_points(rows[0]['first_score'])}, {scores}{others}."
+    return f"{said} Against {first}, {'; '.join(_loses(row, with_words=row is rows[0]) for row in listed)}."
+
+
+def _loses(row: Row, *, with_words: bool) -> str:
+    """Return how much less a pipeline loses; the first of several says what its interval is."""
+    value, low, high = (row[name] for name in ("spared", "spared_low", "spared_high"))
+    if row["verdict"] == "identical":
+        return f"{row['pipeline']} loses the same"
+    if value < 0:
+        value, low, high = -value, -high, -low
+    shown = row["verdict"] in _SHOWN
+    interval = ends(low, high, shown=shown)
+    words = f"95% interval {interval}{holds_for(row['comparisons'])}" if with_words else interval
+    how = f"{row['pipeline']} loses {rounded(value)} {'less' if row['spared'] >= 0 else 'more'} [{words}]"
+    return how if shown else f"{how}, not shown"
