@@ -11,6 +11,7 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from ohr.contracts import ABSENT, Document, Page, RecordedOcr, Word
 from ohr.errors import PluginError
+from ohr.files.below import files_below
 from ohr.files.digests import folder_digest
 from ohr.files.names import UNWRITABLE, by_form, other_form, printable
 from ohr.files.ohrbench_json import document_facts, document_files, read_document, read_words, unwritable_files
@@ -99,7 +100,7 @@ class Precomputed(RecordedOcr, kind="precomputed"):
         if "format" not in self.model_fields_set:
             self._refuse_unknown()
         elif self._is_own_layout:
-            if not any(self.root.rglob("*.json")):
+            if not files_below(self.root, ".json"):
                 shown = [format.kind for format in formats_shown(self.root, Registry())[0] if format.kind != "ohrbench"]
                 texts = f", but results that `format: {shown[0]}` reads" if shown else ""
                 raise PluginError(f"ocr precomputed: {self.root} holds no <domain>/<document>.json{texts}")

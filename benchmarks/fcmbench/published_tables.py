@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.contracts import Published, Tally
+from ohr.files.below import files_below
 from ohr.files.images import SUFFIXES
 
 from ..published import published_numbers
@@ -88,4 +89,4 @@ def _images(root: Path, held: Mapping[Split, list[Item] | None]) -> int | None:
         return None
     if held["full"]:
         return sum((folder / image).is_file() for image in named)
-    return sum(path.suffix.lower() in SUFFIXES for path in folder.rglob("*.*"))
+    return len(files_below(folder, *SUFFIXES))

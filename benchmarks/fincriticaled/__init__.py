@@ -9,6 +9,7 @@ from pydantic import Field
 from ohr.contracts import Aggregate, Document, Image, Page, Published, ScoringProtocol, Tally
 from ohr.errors import DataError
 from ohr.files import hub
+from ohr.files.below import files_below
 from ohr.keys import key
 from ohr.messages.wording import counted, named
 
@@ -70,7 +71,7 @@ class FinCriticalED(CopyBenchmark, kind="fincriticaled"):
                 of one page.
         """
         if not any(folder.glob("pred_*.txt")):
-            if any(folder.rglob("*.json")):
+            if files_below(folder, ".json"):
                 return None
             raise DataError(f"{folder}: holds no pred_<i>.txt, nor a <domain>/<document>.json")
         predictions, pages = read_predictions(folder), pages_of(self.root).by_name

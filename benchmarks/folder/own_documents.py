@@ -9,6 +9,7 @@ from pathlib import Path
 from ohr.contracts import Image
 from ohr.errors import DataError
 from ohr.files import images, pdf
+from ohr.files.below import files_below
 from ohr.files.names import UNWRITABLE, is_writable, printable
 from ohr.messages.wording import counted
 
@@ -92,7 +93,7 @@ def find(root: Path) -> Found:
     Raises:
         DataError: there is no such folder, it holds no document, or two documents have one name.
     """
-    files = [(path, path.stat()) for path in sorted(root.rglob("*")) if path.is_file()] if root.is_dir() else []
+    files = [(path, path.stat()) for path in files_below(root)]
     signature = tuple((str(path), about.st_size, about.st_mtime_ns) for path, about in files)
     found = _LATEST[root] = _find(root, signature)
     return found
@@ -124,26 +125,20 @@ def _find(root: Path, signature: object) -> Found:  # noqa: ARG001 # a cache key
             broken[printable(name)] = str(error)
     if not sources:
         reasons = "".join(f"\n  {reason}" for reason in list(broken.values())[:5])
-        texts = sum(path.suffix.lower() in (".txt", ".md") for path in _files(root))
+        texts = sum(path.suffix.lower() in (".txt", ".md") for path in files_below(root))
         other = (
             f"; {counted(texts, 'text file')}: a corpus of texts is `kind: beir`, docs/tutorials/your-corpus.md"
             if texts
             else ""
         )
         raise DataError(f"{root}: holds no readable PDF and no page images{other}{reasons}")
-    others = tuple(path for path in _files(root) if path.suffix.lower() not in (".pdf", *images.SUFFIXES))
+    others = tuple(path for path in files_below(root) if path.suffix.lower() not in (".pdf", *images.SUFFIXES))
     return Found({name: sources[name] for name in sorted(sources, key=_natural)}, broken, others)
-
-
-def _files(root: Path) -> Iterator[Path]:
-    for path in sorted(root.rglob("*")):
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(root).parts):
-            yield path
 
 
 def _groups(root: Path) -> Iterator[tuple[str, tuple[Path, ...]]]:
     pictures: dict[Path, list[Path]] = {}
-    for path in _files(root):
+    for path in files_below(root):
         inside = path.relative_to(root)
         if path.suffix.lower() == ".pdf" or (path.suffix.lower() in images.SUFFIXES and path.parent == root):
             yield _name(inside.with_suffix("")), (path,)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ohr.contracts import Document, Question
 from ohr.errors import DataError
+from ohr.files.below import files_below
 from ohr.files.changes import State, state_of
 from ohr.files.json_input import read_records, text_of
 from ohr.files.ohrbench_json import set_names
@@ -52,7 +53,7 @@ def load(root: Path, types: tuple[str, ...] | None) -> WholeDocuments:
         raise DataError(
             f"{root}: holds none of the folders of the truth, {' and '.join(map(str, TRUTHS))}: unpack them"
         )
-    files = sorted(folder.rglob("*.md"))
+    files = files_below(folder, ".md")
     if not files:
         raise DataError(f"{folder}: holds no truth: a Markdown file for each document")
     return _read(root, state_of(root / QUESTIONS, *files), types)
@@ -186,9 +187,9 @@ def read_results(folder: Path, copy: WholeDocuments) -> Mapping[str, Sequence[st
     Raises:
         DataError: no file is of a document of this copy.
     """
-    files = _by_stem(sorted(folder.rglob("*.md")))
+    files = _by_stem(files_below(folder, ".md"))
     if not files:
-        if any(folder.rglob("*.json")) or not folder.is_dir():
+        if files_below(folder, ".json") or not folder.is_dir():
             return None
         raise DataError(f"{folder}: holds no Markdown named as the documents, nor <domain>/<document>.json")
     texts = {name: [_text(files[stem]) or "\n"] for name, stem in copy.files.items() if stem in files}

@@ -13,6 +13,7 @@ from typing import Any
 from ohr.contracts import Document, Question
 from ohr.errors import DataError
 from ohr.files import MOST_PAGES, pdf
+from ohr.files.below import files_below
 from ohr.files.changes import State, state_of
 from ohr.files.json_input import read_records
 from ohr.files.ohrbench_json import set_names
@@ -158,10 +159,10 @@ def read_results(folder: Path, tests: Tests, repeat: int) -> Mapping[str, Sequen
     Raises:
         DataError: no file is of a PDF of this copy, or one is not UTF-8 text.
     """
-    found = {path: _RESULT.fullmatch(path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*.md"))}
+    found = {path: _RESULT.fullmatch(path.relative_to(folder).as_posix()) for path in files_below(folder, ".md")}
     results = {path: match for path, match in found.items() if match}
     if not results:
-        if any(folder.rglob("*.json")) or not folder.is_dir():
+        if files_below(folder, ".json") or not folder.is_dir():
             return None
         raise DataError(f"{folder}: holds no <PDF>_pg<page>_repeat<number>.md, nor <domain>/<document>.json")
     texts: dict[str, dict[int, str]] = defaultdict(dict)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ohr.errors import DataError
+from ohr.files.below import files_below
 from ohr.files.changes import State, state_of
 from ohr.files.json_input import parse_json, read_records
 from ohr.files.ohrbench_json import set_names
@@ -133,7 +134,7 @@ def annotation_files(root: Path) -> tuple[Path, ...]:
     if root.is_file():
         return (root,)
     if (root / GT).is_dir():
-        files = sorted((root / GT).rglob("*.json"))
+        files = files_below(root / GT, ".json")
     else:
         files = sorted(path for path in root.glob("*.json*") if path.suffix in (".json", ".jsonl"))
         if len(files) > 1:
@@ -230,11 +231,7 @@ class ImageFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._paths = {
-            path.relative_to(folder).as_posix(): path
-            for path in sorted(folder.rglob("*"))
-            if path.suffix.lower() in IMAGES and path.is_file()  # no folder, nor a link to nothing
-        }
+        self._paths = {path.relative_to(folder).as_posix(): path for path in files_below(folder, *IMAGES)}
         self._by_stem: dict[str, list[Path]] = {}
         for path in self._paths.values():
             for stem in dict.fromkeys((path.stem, path.stem.partition("__real_")[0])):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ohr.errors import DataError
+from ohr.files.below import files_below
 from ohr.files.documents import TEXT_SUFFIXES
 from ohr.messages.wording import counted, named
 
@@ -16,9 +17,9 @@ def read_results(folder: Path, annotations: Annotations) -> Mapping[str, Sequenc
     Raises:
         DataError: no file is of a page, two are of one page, or a file is not UTF-8 text.
     """
-    files = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in TEXT_SUFFIXES and path.is_file()]
+    files = files_below(folder, *TEXT_SUFFIXES)
     if not files:
-        if any(folder.rglob("*.json")) or not folder.is_dir():
+        if files_below(folder, ".json") or not folder.is_dir():
             return None
         raise DataError(f"{folder}: holds no Markdown named as the pages' images, nor <domain>/<document>.json")
     pages = annotations.pages.values()

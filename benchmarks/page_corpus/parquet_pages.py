@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ohr.contracts import Image, Tally
 from ohr.errors import DataError
 from ohr.files import hub
+from ohr.files.below import files_below
 from ohr.files.changes import State, state_of
 from ohr.files.images import image_of
 from ohr.files.json_input import mapping_in
@@ -101,7 +102,7 @@ def parquet_files(root: Path, split: str | None) -> dict[str, tuple[Path, ...]]:
 def _of_split(folder: Path, chosen: str | None) -> tuple[Path, ...]:
     splits: dict[str, list[Path]] = defaultdict(list)
     parts: dict[str, int] = {}
-    for path in sorted(folder.rglob("*.parquet")):
+    for path in files_below(folder, ".parquet"):
         numbered, inside = _NUMBERED.match(path.stem), path.relative_to(folder).parts
         split = inside[0] if len(inside) > 1 else numbered[1] if numbered else path.stem
         splits[split].append(path)

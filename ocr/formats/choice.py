@@ -9,11 +9,12 @@ from pydantic import BeforeValidator, PlainSerializer, ValidationError, Validati
 
 from ohr.contracts import OcrFormat
 from ohr.errors import PluginError
+from ohr.files.below import folders_in
 from ohr.files.names import printable
 from ohr.keys import identity
 from ohr.registry import Nested, Registry, choices
 
-from .find import ending_of, folders_in, parsed
+from .find import ending_of, parsed
 from .values import Unreadable
 
 _LOOKED_AT = 8

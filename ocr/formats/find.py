@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
 from ohr.contracts import OcrFormat, Word
+from ohr.files.below import folders_in
 from ohr.files.json_input import lines, parse_json
 from ohr.files.names import composed, is_writable, printable
 
@@ -283,28 +284,6 @@ def look(root: Path, format: OcrFormat) -> Index:
                     composed(root.name),
                 )
     return index
-
-
-def folders_in(root: Path, stamps: dict[str, int] | None = None) -> Iterator[tuple[Path, list[str]]]:
-    """List folders and their files in order; links are followed, hidden names are left out.
-
-    Args:
-        stamps: gets the times of change of the folders.
-    """
-    seen = set()
-    for place, folders, files in os.walk(root, followlinks=True):
-        here = Path(place)
-        about = here.stat()
-        if (about.st_dev, about.st_ino) in seen:  # a link to a folder above
-            folders.clear()
-            continue
-        seen.add((about.st_dev, about.st_ino))
-        if stamps is not None:
-            stamps[place] = about.st_mtime_ns
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        named = sorted(name for name in files if not name.startswith("."))
-        # a pipe or a device has no end; a link to nowhere is named by whoever wants to read it
-        yield here, [name for name in named if (here / name).is_file() or not (here / name).exists()]
 
 
 def _add(index: Index, piece: Piece, folders: Name, stem: str, home: str) -> None:

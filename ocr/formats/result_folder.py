@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from ohr.contracts import ABSENT, Document, OcrFormat, Page, Recognition, Word
+from ohr.files.below import files_below
 from ohr.files.names import UNWRITABLE
 from ohr.markup.page import Markup, page_text
 from ohr.messages.faults import Fault
@@ -265,7 +266,7 @@ def _result(folder: Path, text: bytes | None, format: OcrFormat, name: str, page
         return Result(content_of(Markdown(), ".md", text).pages)
     index = look(folder, format)
     if not index.whole:
-        there = sorted(path.name for path in folder.rglob("*") if path.is_file())
+        there = [path.name for path in files_below(folder)]
         wrote = f"only {named(there)}" if there else "nothing"
         return f"wrote {wrote} where a file that ends in {' or '.join(shortest_endings(format))} was expected"
     pieces = index.only(name)

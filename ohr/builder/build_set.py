@@ -19,6 +19,7 @@ from ohr.engine.ledger import Ledger
 from ohr.engine.progress import Progress
 from ohr.engine.session import Session
 from ohr.errors import DataError
+from ohr.files.below import files_below
 from ohr.files.digests import remembered
 from ohr.keys import installed
 from ohr.messages.wording import counted, named
@@ -156,7 +157,7 @@ def _engine(
 
 def surveyed(folder: Path, settings: Settings, progress: Progress) -> Survey:
     """Decide where the ground truth of each page comes from."""
-    total = sum(path.suffix.lower() == ".pdf" for path in folder.rglob("*"))
+    total = len(files_below(folder, ".pdf"))
     done = 0
 
     def look(path: Path) -> Sequence[Look]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Any
 
+from ohr.files.below import files_below
 from ohr.files.json_input import mapping_in
 from ohr.keys import file_digest
 
@@ -57,9 +58,9 @@ def _value(name: str, path: Path, read: Callable[[], Any]) -> Any:
 
 
 def folder_digest(folder: Path, pattern: str = "*") -> str:
-    """Hash a folder's files whose names fit a pattern, by relative name and content."""
+    """Hash a folder's files whose names fit a pattern, by relative name and content, as `files_below` lists them."""
     digest = sha256()
-    for path in sorted(path for path in folder.rglob(pattern) if path.is_file()):
+    for path in (path for path in files_below(folder) if path.match(pattern)):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{input_digest(path)}\n".encode())
     return digest.hexdigest()
 

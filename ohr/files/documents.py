@@ -7,6 +7,7 @@ from pathlib import Path
 from ohr.contracts import Page
 from ohr.errors import DataError
 from ohr.files import ohrbench_json
+from ohr.files.below import files_below
 
 TEXT_SUFFIXES = (".txt", ".md", ".mmd", ".markdown")
 """Endings of files of text or Markdown."""
@@ -18,9 +19,8 @@ LEDGER, SUMMARY = "edits.jsonl", "noise.json"
 
 
 def files(folder: Path) -> list[Path]:
-    """List the files below a folder by their paths inside it; hidden files and folders are skipped."""
-    found = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
-    return [path for path in found if not any(part.startswith(".") for part in path.parts)]
+    """List the files below a folder by their paths inside it, as `files_below` does."""
+    return [path.relative_to(folder) for path in files_below(folder)]
 
 
 def can_be(path: Path) -> bool:

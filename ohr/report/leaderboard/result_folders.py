@@ -11,6 +11,7 @@ from typing import Any
 from ohr.contracts import ABSENT, Benchmark, Page, PublishedBenchmark, RecordedOcr
 from ohr.engine.ledger import Failure
 from ohr.errors import DataError
+from ohr.files.below import files_below
 from ohr.files.documents import TEXT_SUFFIXES
 from ohr.files.names import composed
 from ohr.files.ohrbench_json import write_pages
@@ -57,7 +58,7 @@ def unread(folder: Path, benchmark: Benchmark) -> list[str]:
     documents = [document.name for document in benchmark.documents()]
     held = [name.rpartition("/")[2].split("__") for name in documents]
     names = {"__".join(parts[start:]) for parts in held for start in range(len(parts))}  # `__` may join folders
-    files = (path.name for path in folder.rglob("*") if path.suffix.lower() in TEXT_SUFFIXES)
+    files = (path.name for path in files_below(folder, *TEXT_SUFFIXES))
     strange = sorted(name for name in files if not _begins_with_one(name, names))
     others = [f"{name}.json" for name in documents if (folder / f"{name}.json").is_file()]
     return [
@@ -129,7 +130,7 @@ def _files(results: Any) -> list[str]:  # whose fields are those of `precomputed
     if results.format.kind != LAYOUT:
         return sorted(document.name for document in results.documents())
     root = results.root
-    return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in root.rglob("*.json"))
+    return sorted(path.relative_to(root).as_posix().removesuffix(".json") for path in files_below(root, ".json"))
 
 
 def refuse_another_benchmarks(spec: Spec) -> None:
