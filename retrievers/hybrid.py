@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, QueryRetriever, Resources
+from ohr.contracts import AnyRetriever, Chunk, Hit, Image, Index, QueryRetriever, Resources, with_parts
 from ohr.parts import RetrieverPart, part_identity
 
 
@@ -56,8 +56,13 @@ class JoinedRetriever(QueryRetriever):
         """The parts, each of which has an index of its own."""
         return self.parts
 
-    def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # of the parts
-        """Index what is not in the indexes of the parts."""
+    def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:
+        """Index with every part, the chunks or their images as it reads them."""
+        parts = [part.index_passages(chunks, images) for part in self.indexed_parts]
+        return with_parts(self, self.index_without_parts(chunks, images), parts)
+
+    def index_without_parts(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # of parts
+        """Make what is not in the indexes of the parts."""
         return Index(self.keep(chunks), self.notes(chunks))
 
     def keep(self, chunks: Sequence[Chunk]) -> Mapping[str, Any]:  # noqa: ARG002 # for those that keep something

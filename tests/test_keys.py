@@ -66,7 +66,7 @@ def test_a_field_can_be_left_out():
     assert identity(Tokens(size=9), without=["size"]) == identity(Tokens(size=8), without=["size"])
 
 
-@pytest.mark.parametrize("changed", ["b/2.txt", "b/3.txt"])
+@pytest.mark.parametrize("changed", ["b/2.txt", "b/3.txt", ".hidden"])
 def test_a_folder_is_known_by_names_and_content(tmp_path, changed):
     (tmp_path / "b").mkdir()
     (tmp_path / "a.txt").write_text("1")

@@ -57,13 +57,15 @@ class AnyRetriever(Stage):
     def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:
         """Make passages searchable; none is allowed, and finds nothing. Hits count them in their order.
 
-        Indexes of `indexed_parts` are made apart, and added by `with_parts`.
-
         Args:
             images: where the retriever looks at images, that of each chunk, which is then a page; else none. Images are
                 distorted as they are asked for; hold few at a time. To go through them again is allowed, and distorts
                 them again.
         """
+
+    def index_without_parts(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:
+        """Make what an index has beside those of `indexed_parts`, which are made apart and added by `with_parts`."""
+        return self.index_passages(chunks, images)
 
     @abstractmethod
     def search_questions(self, index: Index, questions: Sequence[Question], k: int) -> list[list[Hit]]:
@@ -78,7 +80,7 @@ def with_parts(retriever: AnyRetriever, own: Index, parts: Sequence[Index]) -> I
     notes = [f"{part.kind}: {note}" for part, index in pairs for note in index.notes]
     contents = {**own.contents, **{f"part{number}": part for number, part in enumerate(parts)}}
     together = Index(contents, tuple(dict.fromkeys((*notes, *own.notes))))  # an index of before has those of parts too
-    together.once("own", lambda: own)  # whose files last as long as it does
+    together.once("index without parts", lambda: own)  # whose files last as long as it does
     return together
 
 

@@ -1,11 +1,13 @@
-"""Files below a folder of a user: links are followed, hidden files and folders are left out."""
+"""Files below a folder of a user: links are followed, hidden files and folders are left out unless asked for."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 
-def folders_in(root: Path, stamps: dict[str, int] | None = None) -> Iterator[tuple[Path, list[str]]]:
+def folders_in(
+    root: Path, stamps: dict[str, int] | None = None, *, hidden: bool = False
+) -> Iterator[tuple[Path, list[str]]]:
     """List folders and their files in order, links to nothing among them.
 
     Args:
@@ -21,13 +23,12 @@ def folders_in(root: Path, stamps: dict[str, int] | None = None) -> Iterator[tup
         seen.add((about.st_dev, about.st_ino))
         if stamps is not None:
             stamps[place] = about.st_mtime_ns
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        named = sorted(name for name in files if not name.startswith("."))
+        folders[:], named = (sorted(name for name in each if hidden or name[0] != ".") for each in (folders, files))
         # a pipe or a device has no end; a link to nowhere is named by whoever wants to read it
         yield here, [name for name in named if (here / name).is_file() or not (here / name).exists()]
 
 
-def files_below(root: Path, *suffixes: str) -> list[Path]:
+def files_below(root: Path, *suffixes: str, hidden: bool = False) -> list[Path]:
     """List the files below a folder, of some suffixes in any case or of all; none where there is no such folder."""
-    paths = (here / name for here, names in folders_in(root) for name in names)
+    paths = (here / name for here, names in folders_in(root, hidden=hidden) for name in names)
     return sorted(path for path in paths if (not suffixes or path.suffix.lower() in suffixes) and path.is_file())

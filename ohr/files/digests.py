@@ -58,9 +58,9 @@ def _value(name: str, path: Path, read: Callable[[], Any]) -> Any:
 
 
 def folder_digest(folder: Path, pattern: str = "*") -> str:
-    """Hash a folder's files whose names fit a pattern, by relative name and content, as `files_below` lists them."""
+    """Hash a folder's files whose names fit a pattern, by relative name and content, hidden ones among them."""
     digest = sha256()
-    for path in (path for path in files_below(folder) if path.match(pattern)):
+    for path in (path for path in files_below(folder, hidden=True) if path.match(pattern)):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{input_digest(path)}\n".encode())
     return digest.hexdigest()
 

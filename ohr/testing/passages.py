@@ -35,7 +35,7 @@ def indexed(retriever: AnyRetriever, chunks: Sequence[Chunk] = (), images: Itera
     Raises:
         TypeError: the retriever returns something other than an Index.
     """
-    index = retriever.index_passages(chunks, images)
+    index = retriever.index_without_parts(chunks, images)
     if not isinstance(index, Index):
         raise TypeError(f"`index` must return an Index, not {type(index).__name__}")
     parts = [indexed(part, chunks, images).index for part in retriever.indexed_parts]

@@ -113,7 +113,7 @@ class Qdrant(JoinedRetriever, kind="qdrant"):
         """None: the embedder gives vectors alone, which this index holds."""
         return ()
 
-    def index_passages(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # reads no images
+    def index_without_parts(self, chunks: Sequence[Chunk], images: Iterable[Image]) -> Index:  # noqa: ARG002 # no images
         """Embed every chunk, and fill the collection."""
         notes: tuple[str, ...] = ()
         if self.url:

@@ -3,6 +3,7 @@ from pydantic import ValidationError
 
 from ohr.contracts import Hit
 from ohr.keys import identity
+from ohr.retrievers.gmm import Gmm
 from ohr.retrievers.hybrid import Hybrid
 from ohr.retrievers.lexical.bm25 import BM25
 from ohr.testing import indexed
@@ -85,3 +86,11 @@ def test_hybrids_hold_hybrids():
 def test_it_reads_images_where_a_part_does():
     assert Hybrid(retrievers=[{"kind": "bm25"}, {"kind": "colqwen", "model": "x"}]).reads_images
     assert not Hybrid(retrievers=[{"kind": "bm25"}]).reads_images
+
+
+@pytest.mark.parametrize("kind", ["hybrid", "gmm"])
+def test_a_retriever_that_wraps_one_of_several_parts_gets_its_whole_index(kind):
+    inner = {"hybrid": Hybrid, "gmm": Gmm}[kind](retrievers=[{"kind": "bm25"}, {"kind": "bm25", "variant": "atire"}])
+    texts = chunks("rain on the wall", "lease", "rent is due")
+    index = inner.index_passages(texts, ())
+    assert inner.search(index, ["rent", "rain"], 1) == indexed(inner, texts).search(["rent", "rain"], 1)

@@ -183,7 +183,7 @@ def _opened(
         store.discard([scope.index])
         folder = None
     if folder is None:
-        index = checked_index(scope.retriever.index_passages(chunks, images))
+        index = checked_index(scope.retriever.index_without_parts(chunks, images))
         report.calls["indexes"] += 1
         if store is None:  # an index with holes must not be taken for the whole one by a later run
             return with_parts(scope.retriever, indexes.reopened(index), parts)
