@@ -11,6 +11,7 @@ from ohr.report.figures.panels import Axis, NothingToDraw, Panel, bounds, dose_a
 from ohr.report.first_screen import Summary, summarize
 from ohr.report.headlines import headline as sentences
 from ohr.report.leaderboard.standings import Leaderboard, fairly_ranked, leaderboard, published_on, run_leaderboards
+from ohr.report.public_run import PublicRun
 from ohr.report.views import hygiene
 from ohr.report.views.loss_tables import QUANTITIES
 from ohr.report.views.protocol import page_rows
@@ -112,7 +113,6 @@ class Findings:
         headline: the result in sentences, in statistical form.
         charts: data of each chart, by name.
         sections: title, and the tables in it, by the section's name.
-        manifest: what the page shows of the run's.
     """
 
     run: Run
@@ -123,7 +123,6 @@ class Findings:
     sections: Mapping[str, Sequence[View]] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     """Why a part is not there, by the section's name."""
-    manifest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -143,6 +142,7 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False,
         DataError: the run is not finished, or a table is missing or damaged.
     """
     boards, note = _leaderboards(run, trust_plugins)
+    run = run if texts else PublicRun(run.folder)
     pages = pages or was_measured(run)
     points = headline_rows(run)
     sections: dict[str, Sequence[View]] = {name: made(run) for name, made in SECTIONS.items()}
@@ -154,9 +154,8 @@ def read_findings(run: Run, *, trust_plugins: bool = False, pages: bool = False,
         note = {**note, "questions": _WITHOUT_TEXTS}
         sections["hygiene"] = hygiene.views(run, texts=False)
     shown = [row for row in points if row["metric"] == run.headlines[row["stage"]]] or _page_points(run)
-    manifest = {name: value for name, value in run.manifest.items() if texts or name not in _OF_THIS_MACHINE}
     facts, charts = _facts(run, shown), chart_data(run, shown)
-    return Findings(run, facts, summarize(run), sentences(run), charts, sections, note, manifest)
+    return Findings(run, facts, summarize(run), sentences(run), charts, sections, note)
 
 
 def _page_points(run: Run) -> list[Row]:
@@ -169,9 +168,6 @@ _NOT_MEASURED = (
     "Not measured in this run, nor are edit distances, faulty blocks, what is invented, and retrieval without markup: "
     "`ohr report RUN --pages` does it now, `measure: [dose, pages]` in the spec with each run."
 )
-
-_OF_THIS_MACHINE = ("process", "store")
-"""Keys of a manifest that name the machine, which nobody needs to whom a page without texts is passed on."""
 
 _WITHOUT_TEXTS = "This report leaves out the texts of questions, answers and pages."
 

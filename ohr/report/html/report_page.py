@@ -128,7 +128,7 @@ def render(
         version=ohr.__version__,
         headings=_headings,
         folded=_folded,
-        manifest=lambda run: json.dumps(run.manifest, indent=1, ensure_ascii=False),
+        manifest=lambda shown: json.dumps(shown.run.manifest, indent=1, ensure_ascii=False),
         verdicts=_VERDICTS,
         first_rows=ROWS,
         css=_asset(*_STYLES),

@@ -199,6 +199,23 @@ def test_a_report_without_texts_has_numbers_and_names_alone(tmp_path, plain):
     assert names and all(name in shown[False] for name in names)
 
 
+def test_a_report_without_texts_has_no_failed_item_and_no_folder(tmp_path):
+    folder = RUN.write(tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    quoted = {"stage": "generator", "reason": "no reply to: Who pays?", "items": 2, "first": "model on scan: Who pays?"}
+    manifest["failures"] = {"items": 2, "reasons": [quoted]}
+    manifest["spec"]["plugins"] = ["/disk/John Doe/study/mine.py"]
+    manifest["warnings"] = ["1 file of /disk/John Doe/study/docs cannot be read"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    shown = {}
+    for texts in (True, False):
+        (path,) = write_report([Run(folder)], tmp_path / f"{texts}.html", texts=texts)
+        shown[texts] = unpacked(path.read_text(encoding="utf-8"))
+    assert all(text in shown[True] and text not in shown[False] for text in ("Who pays?", "John Doe"))
+    assert "2 items failed, generator: the reason is left out." in shown[False]
+    assert "…/mine.py" in shown[False] and "1 file of …/docs cannot be read" in shown[False]
+
+
 def test_a_moved_run_has_the_same_report(tmp_path):
     folder = RUN.write(tmp_path / "runs")
     (first,) = write_report([Run(folder)], tmp_path / "first.html")
