@@ -33,6 +33,10 @@ def embedding_rows(folder: Path = KEPT) -> Iterator[str]:
 def embedding_part_rows(folder: Path = KEPT) -> Iterator[str]:
     """Yield a line for each retriever, over all questions and by domain: what each part costs or brings back."""
     yield from part_rows(folder, TABLE, by_domain=4)
+
+
+def joined_part_rows(folder: Path = KEPT) -> Iterator[str]:
+    """Yield the lines that follow those of `embedding_part_rows`: of BM25 and MiniLM joined."""
     yield from part_rows(folder, JOINED_TABLE)
 
 
@@ -59,8 +63,8 @@ def static_model(folder: Path) -> Path:
 def main() -> None:
     """Measure, and keep the scores."""
     work, out = given("Study c: measures retrievers that embed, by index and reading.")
-    keep_run(run_pipeline("real-joined", work), out, JOINED_TABLE, scores_of_parts)
     static = static_model(work / "static")
+    keep_run(run_pipeline("real-joined", work), out, JOINED_TABLE, scores_of_parts)
     keep_run(run_pipeline("real-embeddings", work, f"retrievers.3.model={static}"), out, TABLE, scores_of_parts)
 
 

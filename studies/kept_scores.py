@@ -80,8 +80,14 @@ def over(means: Floats) -> Any:
 def ratio(scores: Scores, cells: list[tuple[str, str]], among: int = 1) -> Estimate:
     """Return the second loss over the first, of four cells, with the interval of Fieller (JRSS B 16(2), 1954).
 
-    It agrees with the interval of the second loss, and has an infinite end where the first is hardly shown.
+    It has an infinite end where the first loss is hardly shown, and two where it is 0.
     """
+    first = scores.estimate(cells, first_less, zero=False)
+    if first.mean == 0:
+        return replace(first, mean=math.nan, low=-math.inf, high=math.inf)
+    if first.mean < 0:  # both losses with the other sign have the same ratio
+        cells = [cells[place] for place in (1, 0, 3, 2)]
+    linear = scores.estimate(cells, over)
 
     def beyond(share: float) -> Estimate:
         return scores.estimate(
@@ -89,13 +95,13 @@ def ratio(scores: Scores, cells: list[tuple[str, str]], among: int = 1) -> Estim
         )
 
     def end(of: str, far: float) -> float:
-        places = sorted((linear.mean, linear.mean + far))
-        values = [getattr(beyond(place), of) for place in places]
-        return (
-            brentq(lambda share: getattr(beyond(share), of), *places) if values[0] * values[1] < 0 else far * math.inf
-        )
+        at_mean, beyond_it = (getattr(beyond(place), of) for place in (linear.mean, linear.mean + far))
+        if at_mean == 0:  # the ratio of all documents is the same
+            return linear.mean
+        if not at_mean * beyond_it < 0:
+            return far * math.inf
+        return brentq(lambda share: getattr(beyond(share), of), *sorted((linear.mean, linear.mean + far)))
 
-    linear = scores.estimate(cells, over)
     return replace(linear, low=end("low", -_FARTHEST), high=end("high", _FARTHEST))
 
 

@@ -5,17 +5,20 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 import pyarrow
 from pyarrow import parquet
 
+from ohr.contracts import Question
 from ohr.errors import OhrError
-from ohr.files.digests import folder_digest
+from ohr.files.digests import input_digest
 from ohr.files.ohrbench_json import read_document
 from ohr.report.html.report_file import write_report
 from ohr.results.folder.whole_files import replaced
@@ -43,8 +46,8 @@ class Size(NamedTuple):
         return f"{self.documents:,} documents, {self.pages:,} pages and {self.questions:,} questions"
 
 
-OURS = Size(687, 3_590, 2_883)
-"""Size of the copy that was measured."""
+OURS, OUR_COPY = Size(687, 3_590, 2_883), "c4b59073e9120bdf1f0a472f20d841962b0b5cde577ff4a6857fc7399394bce3"
+"""Size and hash of the copy that was measured."""
 
 
 def study(main: Callable[[], None]) -> None:
@@ -107,18 +110,26 @@ def keep(table: pyarrow.Table, out: Path, name: str) -> None:
     print(f"{out / name}: beside ours with `python -m studies.real_documents {out}`")
 
 
-def copies_of(folder: Path) -> int:
-    """Return of how many copies of the data the tables of a folder are, of those that say so."""
+def copies_of(folder: Path) -> set[str]:
+    """Return the hashes of the copies of the data that the tables of a folder are of, of those that say so."""
     copies = set()
     for path in folder.glob("*.parquet"):
         with suppress(pyarrow.ArrowException, OSError):  # who reads the table says that it is damaged
-            copies.add((parquet.read_schema(path).metadata or {}).get(COPY))
-    return len(copies - {None})
+            copies.add((parquet.read_schema(path).metadata or {}).get(COPY, b"").decode())
+    return copies - {""}
 
 
 @cache
 def _copy() -> str:
-    return folder_digest(root() / "retrieval_base", "*.json") + folder_digest(root(), "qas*.json")
+    """Hash what is measured of the copy: texts of both bases, and questions, of DOMAINS."""
+    digest = sha256()
+    for base in ("gt", "MinerU"):
+        for domain, files in documents(base).items():
+            for file in files:
+                digest.update(f"{base}/{domain}/{file.name}\0{input_digest(file)}\n".encode())
+    for question in sorted(_questions(), key=lambda question: question.id):
+        digest.update(repr((question.id, question.text, question.answers, question.evidence, question.pages)).encode())
+    return digest.hexdigest()
 
 
 def scores_of(of: Run) -> pyarrow.Table:
@@ -130,7 +141,7 @@ def scores_of(of: Run) -> pyarrow.Table:
 def keep_run(of: Run, out: Path, name: str, scores: Callable[[Run], pyarrow.Table] = scores_of) -> None:
     """Keep the scores of a run, and beside them its report, which has numbers, ids and names alone."""
     keep(scores(of), out, name)
-    write_report([of], (out / name).with_suffix(".html"), texts=False)
+    write_report([of], (out / name).with_suffix(".html"), texts=False, force=True)
 
 
 def given(about: str) -> tuple[Path, Path]:
@@ -141,14 +152,18 @@ def given(about: str) -> tuple[Path, Path]:
         "--out", type=Path, required=True, help="a folder for the tables; ours are in studies/kept/real"
     )
     named = parser.parse_args()
+    os.environ["OHRBENCH_DATA"] = str(root().absolute())  # as relative paths of a spec begin at its folder
     size = _size()
     if size != OURS:
         print(f"this copy has {size}, ours had {OURS}: the numbers will differ")
+    elif _copy() != OUR_COPY:
+        print("this copy has as many documents and questions as ours, but not the same: the numbers will differ")
     for folder in (named.work, named.out):
         if folder.is_file():
             parser.error(f"{folder} is a file: name a folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=folder).close()
         except OSError as error:
             parser.error(f"{folder}: {error.strerror}")
     return named.work.resolve(), named.out
@@ -157,5 +172,9 @@ def given(about: str) -> tuple[Path, Path]:
 def _size() -> Size:
     documents("MinerU")
     truth = read("gt")
+    return Size(len({document for document, _ in truth}), len(truth), len(_questions()))
+
+
+def _questions() -> Sequence[Question]:
     benchmark = make_benchmark({"kind": "ohrbench", "root": str(root()), "domains": list(DOMAINS)}, "studies")
-    return Size(len({document for document, _ in truth}), len(truth), len(benchmark.questions()))
+    return benchmark.questions()

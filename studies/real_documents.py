@@ -24,13 +24,13 @@ from ohr.statistics.derived import of_means
 from ohr.statistics.estimate import Estimate
 from studies.answers import answer_rows
 from studies.corrections import correction_rows
-from studies.embedding_retrievers import embedding_part_rows, embedding_rows
+from studies.embedding_retrievers import embedding_part_rows, embedding_rows, joined_part_rows
 from studies.further_corrections import further_correction_rows
 from studies.index_and_reading import form_rows, part_rows
 from studies.invention_answers import invention_answer_rows
 from studies.kept_scores import Scores, first_less, line, points, retrievers, shares
 from studies.rank_correlations import correlations
-from studies.real_data import KEPT, copies_of
+from studies.real_data import KEPT, OUR_COPY, copies_of
 from studies.real_pages import DRAWS, SHARES
 from studies.remedies import remedy_rows
 from studies.smaller_models import noise_rows, size_rows
@@ -207,10 +207,12 @@ def main() -> None:
     measured = parser.parse_args().measured
     if not measured.is_dir():
         parser.error(f"{measured}: no such folder")
-    if (copies := copies_of(measured)) > 1:
-        print(f"the tables of {measured} are of {copies} copies of the data: measure all of them on one\n")
+    if len(copies := copies_of(measured)) > 1:
+        print(f"the tables of {measured} are of {len(copies)} copies of the data: measure all of them on one\n")
+    if others := copies - {OUR_COPY}:
+        print(f"{counted(len(others), 'copy', 'copies')} of the data is not ours, so that numbers differ\n")
     retrieval = correlation_rows, invention_rows, selective_rows, retriever_rows, form_rows, part_rows, remedy_rows
-    embedded = embedding_rows, embedding_part_rows
+    embedded = embedding_rows, embedding_part_rows, joined_part_rows
     asked = answer_rows, size_rows, noise_rows, invention_answer_rows
     missing: dict[str, None] = {}
     for rows in (*retrieval, *embedded, *asked, correction_rows, further_correction_rows):

@@ -38,6 +38,16 @@ def test_a_copy_of_another_size_is_said_to_be_one(copy, tmp_path, monkeypatch, c
     assert capsys.readouterr().out.startswith(said)
 
 
+def test_another_copy_of_the_same_size_is_said_to_be_one(copy, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OHRBENCH_DATA", "copy")
+    monkeypatch.setattr("sys.argv", ["study", "work", "--out", "out"])
+    monkeypatch.setattr(real_data, "OURS", real_data.Size(3, 3, 0))
+    real_data.given("A study.")
+    assert "as many documents and questions as ours, but not the same" in capsys.readouterr().out
+    assert real_data.root() == copy  # whatever folder a spec is in
+
+
 def test_damaged_files_and_absent_domains_are_named(copy):
     (copy / "retrieval_base/gt/law/._lease.json").write_bytes(b"\xb0")  # as macOS leaves them
     assert len(real_data.read("gt")) == 3
@@ -53,11 +63,11 @@ def test_tables_of_two_copies_are_counted(copy, tmp_path):
     table = pyarrow.table({"value": [1.0]})
     for name in ("a.parquet", "b.parquet"):
         real_data.keep(table, tmp_path, name)
-    assert real_data.copies_of(tmp_path) == 1
-    (copy / "qas.json").write_text("[ ]")
+    assert len(real_data.copies_of(tmp_path)) == 1
+    (copy / "retrieval_base/MinerU/law/lease.json").write_text(json.dumps([{"page_idx": 0, "text": "It began."}]))
     real_data._copy.cache_clear()
     real_data.keep(table, tmp_path, "b.parquet")
-    assert real_data.copies_of(tmp_path) == 2
+    assert len(real_data.copies_of(tmp_path)) == 2
     with pytest.raises(KeyError):
         Scores.read(tmp_path / "a.parquet")
 

@@ -45,7 +45,10 @@ def test_the_figure_has_a_panel_for_each_study_that_was_measured(tmp_path):
         (studies.form_rows, "| form of BM25 |"),
         (studies.part_rows, "| BM25 | questions of |"),
         (studies.embedding_rows, "| retriever | questions of | score on the truth |"),
-        (studies.embedding_part_rows, "| retriever | questions of | noisy index alone |"),
+        (
+            lambda: [*studies.embedding_part_rows(), *studies.joined_part_rows()],
+            "| retriever | questions of | noisy index alone |",
+        ),
         (studies.answer_rows, "| scores of | questions |"),
         (studies.size_rows, "| model | on the truth |"),
         (studies.noise_rows, "| model | noise | retrieval on the truth |"),
