@@ -514,7 +514,7 @@ READS = [("show",), ("export", "--csv", "-"), ("export", "--table", "cost", "--m
 
 
 def test_a_run_from_before_some_tables_is_shown_without_them(earlier):
-    ohr = earlier("aggregates", "repair", "effort", "decomposition", "swap_scores")
+    ohr = earlier("aggregates", "pipelines", "repair", "effort", "decomposition", "swap_scores")
     assert [ohr(*words).exit_code for words in READS] == [0] * len(READS)
     refused = ohr("export", "--table", "decomposition", "--csv", "-")
     assert refused.exit_code == 2 and "has no table 'decomposition'" in refused.stderr

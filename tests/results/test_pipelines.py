@@ -108,3 +108,14 @@ def test_pipelines_whose_scores_are_undefined_have_no_verdict(runs):
         add(run, {"blur-0.5": [float("nan")] * 24}, retriever=retriever)
     (row,) = run.finish().rows("pipelines")
     assert (row["verdict"], row["n"]) == ("", 0)
+
+
+def test_generators_are_compared_where_one_retriever_loses_most(runs):
+    run = runs.make(120)
+    add(run, {"blur-0.5": halved(120, 0.8)})
+    for generator, share in (("small", 0.4), ("large", 0.1)):
+        add(run, {"blur-0.5": halved(120, share)}, "overall", "f1", generator=generator)
+    said = summarize(run.finish()).further
+    assert said.startswith(
+        "Under blur (0.5), bm25 + small scores 60 points of answers end to end, bm25 + large 90. Against"
+    )
