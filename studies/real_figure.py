@@ -44,7 +44,7 @@ def draw(file: Path = FILE) -> None:
     axes[0, 1].set(
         xlim=(0, 1.4),
         xlabel="rise over what precision loses, 20% invented",
-        title="b. Is invention forgiven? (3,388 pages)",
+        title="b. Is invention forgiven? (3,388 pages with blocks)",
     )
     lost = retrievers(Scores.read(KEPT / "retrievers.parquet"))
     _intervals(axes[0, 2], [(name, _of(row["loss"], 100)) for name, row in lost.items()])
