@@ -21,7 +21,7 @@ from ohr.errors import OhrError
 from ohr.files.digests import input_digest
 from ohr.files.ohrbench_json import read_document
 from ohr.report.html.report_file import write_report
-from ohr.results.folder.whole_files import replaced
+from ohr.results.folder.replace import record_folder, set_aside, written
 from ohr.results.run import Run
 from ohr.spec.read import make_benchmark
 
@@ -92,20 +92,25 @@ def read(base: str) -> Texts:
 
 
 def write_base(folder: Path, texts: Texts) -> None:
-    """Write a knowledge base in place of what the folder has; chunks depend on the folder's name."""
+    """Write a knowledge base in place of an earlier one; what ohr did not write is kept beside it, as `.bak`.
+
+    Chunks depend on the folder's name.
+    """
     held: dict[str, list[dict[str, object]]] = {}
     for (document, page), text in sorted(texts.items()):
         held.setdefault(document, []).append({"page_idx": page, "text": text})
+    set_aside(folder)
     shutil.rmtree(folder, ignore_errors=True)
     for document, pages in held.items():
         file = folder / f"{document}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(pages), encoding="utf-8")
+    record_folder(folder)
 
 
 def keep(table: pyarrow.Table, out: Path, name: str) -> None:
     """Write a table, whole or not at all, with the hash of the copy of the data that it is of."""
-    with replaced(out / name) as new:
+    with written(out / name, "--out", force=True) as new:
         parquet.write_table(table.replace_schema_metadata({COPY: _copy()}), new, compression="zstd")
     print(f"{out / name}: beside ours with `python -m studies.real_documents {out}`")
 

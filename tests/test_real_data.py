@@ -28,7 +28,15 @@ def test_a_base_of_other_texts_replaces_the_one_before(tmp_path):
     for number in (2, 1):
         texts = dict(list(texts.items())[:number])
         real_data.write_base(tmp_path / "gt", texts)
-        assert len(list((tmp_path / "gt").rglob("*.json"))) == number
+        assert len(list((tmp_path / "gt").rglob("l*.json"))) == 1
+        assert len(list((tmp_path / "gt/law").iterdir())) == number
+
+
+def test_what_a_study_did_not_write_is_kept_beside_its_base(tmp_path):
+    (tmp_path / "gt").mkdir()
+    (tmp_path / "gt/mine.txt").write_text("mine")
+    real_data.write_base(tmp_path / "gt", {("law/lease", 0): "It began."})
+    assert [path.read_text() for path in tmp_path.glob("gt.bak-*/mine.txt")] == ["mine"]
 
 
 def test_a_copy_of_another_size_is_said_to_be_one(copy, tmp_path, monkeypatch, capsys):

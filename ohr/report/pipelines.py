@@ -23,10 +23,11 @@ def pipelines_sentence(run: Run, loss: Loss) -> str:
         return ""
     rows = sorted(rows, key=lambda row: (row["verdict"] not in _SHOWN, -row["score"]))
     first, listed, more = rows[0]["first"], rows[:_MOST], len(rows) - _MOST
-    scores = ", ".join(f"{row['pipeline']} {rounded(row['score'])}" for row in listed)
+    scores = ", ".join(f"{row['pipeline']} {rounded(row['score'])} of {rounded(row['clean'])}" for row in listed)
     others = f", and {counted(more, 'other')} in the table" if more > 0 else ""
     activity = "" if rows[0]["stage"] == loss.stage else f" of {ACTIVITY[rows[0]['stage']]}"
-    said = f"Under {named_noise(loss)}, {first} scores {in_points(rows[0]['first_score'])}{activity}, {scores}{others}."
+    own = f"{rounded(rows[0]['first_score'])} of {in_points(rows[0]['first_clean'])}{activity}"
+    said = f"Under {named_noise(loss)}, {first} scores {own}, {scores}{others}."
     return f"{said} Against {first}, {'; '.join(_loses(row, with_words=row is rows[0]) for row in listed)}."
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from ohr.metrics.references import Reference
 from ohr.prices import Prices
 
 EvaluationStage = Literal["page", "retrieval", "generation", "overall"]
@@ -72,9 +73,6 @@ class Hypothesis(_Keys):
 
 IndexScope = Literal["document", "domain", "corpus"]
 """The documents of one index: that of the question, those of its domain, or all."""
-
-Reference = Literal["closed_book", "shuffled_context", "evidence_only"]
-"""Name of what a generator is asked beside the knowledge bases, as `ohr.metrics.references` has them."""
 
 Measurement = Literal["dose", "pages"]
 """Name of a measurement of pages: what noise takes from evidence, which is always made, or what pages look like."""

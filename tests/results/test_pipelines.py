@@ -56,7 +56,7 @@ def test_the_first_screen_says_which_pipeline_loses_less(runs):
     assert row["verdict"] == "loses less" and row["spared"] == pytest.approx(0.3)
     said = summarize(study).further
     assert said.startswith(
-        "Under blur (0.5), bm25 scores 60 points, dense 90. Against bm25, dense loses 30 less [95% int"
+        "Under blur (0.5), bm25 scores 60 of 100 points, dense 90 of 100. Against bm25, dense loses 30 less [95% int"
     )
     assert not said.endswith("not shown.")
     (view,) = beside_first(study)
@@ -79,7 +79,7 @@ def test_pipelines_with_the_same_scores_are_said_to_lose_the_same(runs):
 
 def test_many_pipelines_are_named_with_what_is_shown_first(runs):
     said = sentence(made(runs.make(120), {"bm25": 0.4, "a": 0.4, "b": 0.4, "c": 0.4, "d": 0.1}))
-    assert "dense" not in said and said.startswith("Under blur (0.5), bm25 scores 60 points, d 90, ")
+    assert "dense" not in said and said.startswith("Under blur (0.5), bm25 scores 60 of 100 points, d 90 of 100, ")
     assert ", and 1 other in the table." in said
 
 
@@ -117,5 +117,5 @@ def test_generators_are_compared_where_one_retriever_loses_most(runs):
         add(run, {"blur-0.5": halved(120, share)}, "overall", "f1", generator=generator)
     said = summarize(run.finish()).further
     assert said.startswith(
-        "Under blur (0.5), bm25 + small scores 60 points of answers end to end, bm25 + large 90. Against"
+        "Under blur (0.5), bm25 + small scores 60 of 100 points of answers end to end, bm25 + large 90 of"
     )

@@ -70,7 +70,7 @@ def beside_first(run: Run) -> list[View]:
             **{name: row[name] for name in ("clean", "score")},
             f"scores more than {row['first']}": Interval.of(row, *_columns("scored_more"), is_difference=True),
             f"loses less than {row['first']}": Interval.of(row, *_columns("spared"), is_difference=True),
-            "verdict": "not shown" if row["verdict"] == "open" else row["verdict"] or row["note"],
+            "verdict on the loss": "not shown" if row["verdict"] == "open" else row["verdict"] or row["note"],
             "among": row["comparisons"],
         }
         for row in run.once(run.rows_if_any("pipelines"))

@@ -111,4 +111,5 @@ def section(run: Run, name: str) -> list[View]:
 def for_screen(run: Run) -> list[View]:
     """Return what a screen shows after the scores: costs of parts, the loss by stage, repairs, and money."""
     views = [*loss_tables.attribution(run, wide=True), *loss_tables.by_stage(run)[:1], *page_repairs.page_repairs(run)]
-    return [*views, *hygiene.views(run), *effort_and_money.repair(run), *effort_and_money.money(run)]
+    views = [*loss_tables.beside_first(run), *views, *hygiene.views(run)]
+    return [*views, *effort_and_money.repair(run), *effort_and_money.money(run)]

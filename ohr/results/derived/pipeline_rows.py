@@ -37,8 +37,10 @@ def _pairs(run: ScoredRun, stage: str, metric: str) -> Iterator[tuple[Place, Pla
         if not {place.retriever, place.generator} & set(choices.agents)
         and place.condition not in choices.repeats
         and scores.reference(place) not in (None, place)
-        and metric in scores.read(place).metrics
     ]
+    if len({place.pipeline for place in places}) < 2:  # one has none beside it, and is not read again
+        return
+    places = [place for place in places if metric in scores.read(place).metrics]
     firsts = {place.condition: place for place in places if place.pipeline == places[0].pipeline}
     for place in places:
         if place.pipeline != places[0].pipeline and place.condition in firsts:
